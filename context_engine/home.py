@@ -1,0 +1,76 @@
+"""Where everything lies below CE_HOME. The only place that knows these paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from context_engine.scopes import Scope
+
+
+@dataclass(frozen=True)
+class Home:
+    """Paths of one home. Nothing is created until `create` is called."""
+
+    root: Path
+
+    @property
+    def config_file(self) -> Path:
+        """Settings, written by a person."""
+        return self.root / "config.toml"
+
+    @property
+    def state(self) -> Path:
+        """All that can be deleted and rebuilt (outbox excepted while it holds pending events)."""
+        return self.root / "state"
+
+    @property
+    def outbox(self) -> Path:
+        """SQLite file of events and jobs."""
+        return self.state / "outbox.db"
+
+    @property
+    def broker(self) -> Path:
+        """Data directory of the embedded broker."""
+        return self.state / "broker"
+
+    @property
+    def models(self) -> Path:
+        """Converted embedding models."""
+        return self.state / "models"
+
+    @property
+    def logs(self) -> Path:
+        """Structured logs, one file a component."""
+        return self.state / "logs"
+
+    @property
+    def audit_log(self) -> Path:
+        """One line a request."""
+        return self.state / "audit.jsonl"
+
+    @property
+    def tokens(self) -> Path:
+        """Hashed client tokens."""
+        return self.state / "tokens.json"
+
+    @property
+    def vaults(self) -> Path:
+        """Parent of the three vaults."""
+        return self.root / "vault"
+
+    def vault(self, scope: Scope) -> Path:
+        """Root of one vault."""
+        return self.vaults / scope.value
+
+    def index(self, scope: Scope) -> Path:
+        """SQLite index file of one scope."""
+        return self.state / "index" / f"{scope.value}.db"
+
+    def create(self) -> None:
+        """Create the folders, readable by the owner alone."""
+        folders = [self.state, self.state / "index", self.models, self.logs]
+        folders += [self.vault(scope) for scope in Scope]
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in folders:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,162 @@
+"""Settings: read once from config.toml and CE_… variables, validated, frozen.
+
+Every setting is named by its place: `[llm] model = "x"` is `CE_LLM__MODEL=x`; the environment
+wins. Nothing else in the project reads `os.environ`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from context_engine.errors import ConfigError
+from context_engine.home import Home
+from context_engine.scopes import Scope, ScopeRule
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class LLMSettings(BaseModel):
+    """The local model that distils."""
+
+    model_config = _FROZEN
+
+    mode: Literal["auto", "ollama", "cues"] = "auto"
+    """auto: the model when it answers, rules (`cues`) until then."""
+    model: str = "qwen3.5:9b"
+    num_ctx: Annotated[int, Field(ge=2048, le=262_144)] = 8192
+    """Context length in tokens, always sent: the server's default drops old text silently."""
+    num_predict: Annotated[int, Field(ge=64, le=16_384)] = 1536
+    deadline_seconds: Annotated[float, Field(gt=0)] = 180.0
+    """Total time of one call, whatever the server does."""
+    keep_alive: str = "10m"
+
+
+class EmbeddingSettings(BaseModel):
+    """How text becomes vectors."""
+
+    model_config = _FROZEN
+
+    backend: Literal["onnx", "sentence-transformers", "ollama"] = "onnx"
+    model: str = "multilingual-e5-small"
+    """For the other backends: a model name or a local folder."""
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
+    batch_size: Annotated[int, Field(ge=1, le=256)] = 16
+
+
+class WorkerSettings(BaseModel):
+    """How much works at once."""
+
+    model_config = _FROZEN
+
+    ingest_threads: Annotated[int, Field(ge=1, le=64)] = 2
+    extract_threads: Annotated[int, Field(ge=1, le=64)] = 1
+    max_queue_depth: Annotated[int, Field(ge=10)] = 2000
+    """Messages on Redis at once; the outbox holds the rest."""
+    max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    heartbeat_timeout_ms: Annotated[int, Field(ge=1000)] = 15_000
+
+
+class ApiSettings(BaseModel):
+    """The HTTP front."""
+
+    model_config = _FROZEN
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 7411
+    allowed_hosts: tuple[str, ...] = ()
+    """Further Host headers to accept, a tunnel's for instance."""
+    allowed_origins: tuple[str, ...] = ()
+
+
+class ScopeRuleSettings(BaseModel):
+    """One `[[scope_rule]]`: paths that match get this scope."""
+
+    model_config = _FROZEN
+
+    path: str
+    scope: Scope
+
+
+class Settings(BaseSettings):
+    """All settings of one home."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="CE_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="forbid",
+    )
+
+    home: Path = Path("~/context-engine")
+    owner_name: str = "owner"
+    """How the owner is called in source notes."""
+    redis_url: str | None = None
+    """A Redis or Valkey of one's own; unset means the embedded one."""
+    ollama_url: str = "http://127.0.0.1:11434"
+    default_scope: Scope = Scope.PERSONAL
+    scope_rule: tuple[ScopeRuleSettings, ...] = ()
+    llm: LLMSettings = LLMSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    workers: WorkerSettings = WorkerSettings()
+    api: ApiSettings = ApiSettings()
+
+    @property
+    def paths(self) -> Home:
+        """The home's paths."""
+        return Home(self.home)
+
+    @property
+    def scope_rules(self) -> tuple[ScopeRule, ...]:
+        """Path rules in the form that `scope_for_path` takes."""
+        return tuple(ScopeRule(rule.path, rule.scope) for rule in self.scope_rule)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order: arguments, environment, config.toml. A foreign folder's .env is never read."""
+        del dotenv_settings, file_secret_settings
+        config = Home(home_from_environment()).config_file
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config))
+
+
+def home_from_environment() -> Path:
+    """Return CE_HOME, else ~/context-engine; absolute."""
+    return Path(os.environ.get("CE_HOME") or "~/context-engine").expanduser().absolute()
+
+
+def load_settings() -> Settings:
+    """Read the settings of the home that CE_HOME names.
+
+    Raises ConfigError naming the setting, its value and what is allowed.
+    """
+    home = home_from_environment()
+    try:
+        return Settings(home=home)
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+            for item in error.errors()
+        ]
+        place = Home(home).config_file
+        raise ConfigError(
+            f"settings are not valid ({place} or CE_… variables):\n  " + "\n  ".join(lines)
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{Home(home).config_file} is not valid TOML: {error}") from error

@@ -1,0 +1,72 @@
+"""One way to open SQLite (apsw): WAL, busy timeout, numbered transactional migrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from context_engine.errors import ContextEngineError
+
+BUSY_TIMEOUT_MS = 30_000
+
+
+def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> apsw.Connection:
+    """Open `path` in WAL mode.
+
+    durable: fsync each commit (survives power loss). Without it a commit survives the death of
+    the process, not of the machine.
+    """
+    flags = (
+        apsw.SQLITE_OPEN_READONLY
+        if readonly
+        else (apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    )
+    connection = apsw.Connection(str(path), flags=flags)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    if not readonly:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+        path.chmod(0o600)
+    connection.execute("PRAGMA foreign_keys=ON")
+    return connection
+
+
+@contextmanager
+def immediate(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+    """Run a write transaction that takes the lock at its start, so that it cannot deadlock."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:
+    """Bring the schema up to date: migration n (1-based) runs once, in one transaction.
+
+    Raises ContextEngineError when the file was written by a newer program.
+    """
+    version = _user_version(connection)
+    if version > len(migrations):
+        raise ContextEngineError(
+            f"{connection.filename} has schema {version}, this program knows {len(migrations)}: "
+            "it was written by a newer version; upgrade this one"
+        )
+    if version == len(migrations):
+        return
+    with immediate(connection):
+        # another process may have migrated while we waited for the lock
+        for number in range(_user_version(connection) + 1, len(migrations) + 1):
+            connection.execute(migrations[number - 1])
+            connection.execute(f"PRAGMA user_version={number}")
+
+
+def _user_version(connection: apsw.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone() or (0,)
+    return int(version)

@@ -1,0 +1,1 @@
+"""Chunking, embedding and hybrid search over the vault."""

@@ -1,0 +1,1 @@
+"""Broker, outbox, actors, LLM client, supervisor."""
