@@ -56,5 +56,5 @@ def configure(component: str, *, folder: Path | None = None, level: str = "INFO"
 
 def get_logger(name: str) -> FilteringBoundLogger:
     """Return the logger of one module."""
-    logger: FilteringBoundLogger = structlog.stdlib.get_logger(name)
+    logger: FilteringBoundLogger = structlog.get_logger(name)
     return logger

@@ -24,7 +24,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScopeRule:
-    """`pattern` is a path glob: `~`, `*` (within one folder) and `**` (any depth) are understood."""
+    """`pattern` is a path glob with `~`, `*` (within one folder) and `**` (any depth)."""
 
     pattern: str
     scope: Scope

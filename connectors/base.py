@@ -1,0 +1,72 @@
+"""The contract every source keeps.
+
+A connector reads and yields; it stores nothing and knows neither Redis nor the vault. Bad records
+are values, not exceptions: only a broken invariant raises. Reading is a stream in bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
+from context_engine.scopes import Scope, ScopeRule, scope_for_path
+
+Item = SourceDocument | BadRecord | UnknownRecord | Checkpoint
+"""What a connector yields. A Checkpoint covers everything yielded since the one before it."""
+
+PART_LIMIT = 150_000
+"""Characters of text in one part of a document: one readable file of the vault."""
+
+EVENT_LIMIT = 150_000
+"""Characters of text in one event: what one message on Redis carries."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the caller fixed for one run; unset fields are derived from the source itself."""
+
+    scope: Scope | None = None
+    project: str | None = None
+    owner_name: str = "owner"
+    default_scope: Scope = Scope.PERSONAL
+    scope_rules: tuple[ScopeRule, ...] = ()
+    progress: Callable[[int, int], None] | None = None
+    """Called with (bytes read since the last call, bytes of the whole run or 0)."""
+
+    def scope_of(self, cwd: str | None) -> Scope:
+        """Scope of something that happened in `cwd`."""
+        if self.scope is not None:
+            return self.scope
+        if cwd is None:
+            return self.default_scope
+        return scope_for_path(cwd, self.scope_rules, self.default_scope)
+
+
+class Ledger(Protocol):
+    """What was collected before, as far as a connector may ask."""
+
+    def checkpoint(self, key: str) -> Mapping[str, Any] | None:
+        """Return the state of the last committed Checkpoint with this key."""
+        ...
+
+    def seen(self, native_ids: Sequence[str]) -> set[str]:
+        """Return those utterance ids of this source that an earlier commit already holds."""
+        ...
+
+
+class Connector(Protocol):
+    """One source."""
+
+    name: str
+    """What the user types: `context-engine ingest NAME`."""
+    accepts: str
+    """One line for `context-engine sources`."""
+    default_paths: tuple[Path, ...]
+    """Where the source lies when the user names no path."""
+
+    def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
+        """Yield what is new below `paths` since the last checkpoints, in reading order."""
+        ...

@@ -1,0 +1,1 @@
+"""Embedding backends behind one protocol."""
