@@ -27,8 +27,11 @@ class EmbedderIdentity:
 
 
 class Embedder(Protocol):
-    """Turns text into vectors. Implementations normalise hostile text themselves and never raise
-    on any str; they raise DependencyDownError when something they need is away."""
+    """Turns text into vectors.
+
+    Implementations normalise hostile text themselves and never raise on any str; they raise
+    DependencyDownError when something they need is away.
+    """
 
     @property
     def identity(self) -> EmbedderIdentity:
