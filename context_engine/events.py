@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from context_engine.ids import long_id, short_id
+from context_engine.ids import long_id, marker_id, short_id
 from context_engine.scopes import Scope
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Utterance:
 
     @cached_property
     def marker(self) -> str:
-        """Short id that marks this message in a source note."""
-        return short_id("utterance", self.native_id)
+        """Id that marks this message in a source note, 16 hex digits."""
+        return marker_id("utterance", self.native_id)
 
 
 @dataclass(frozen=True)
