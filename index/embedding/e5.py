@@ -1,0 +1,101 @@
+"""The default embedder: multilingual-e5-small in ONNX Runtime, without torch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.embedding.base import EmbedderIdentity, FloatMatrix
+from index.embedding.conversion import MODEL_NAME, ensure_converted, revision
+from index.embedding.text import clean
+from index.embedding.unigram import UnigramTokenizer
+from index.embedding.weights import Weights, dequantise, find_weights, open_weights
+
+_DIMENSION = 384
+_PASSAGE, _QUERY = "passage: ", "query: "
+_START, _END = 0, 2
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """What one process has loaded. Nothing in it may cross a fork."""
+
+    process: int
+    session: Any
+    tokenizer: UnigramTokenizer
+    words: NDArray[np.uint8]
+    max_tokens: int
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        ids = self.tokenizer.encode(clean(text))[: self.max_tokens - 2]
+        words = dequantise(self.words[[_START, *ids, _END]])
+        (vector,) = self.session.run(None, {"words": words[None]})
+        return np.asarray(vector[0], np.float32)
+
+
+class E5Embedder:
+    """Embeds on the CPU with `threads` threads; loads when first used, and again after a fork."""
+
+    def __init__(self, models: Path, threads: int) -> None:
+        self._models = models
+        self._threads = threads
+        self._engines: list[_Engine] = []
+        """The last is current. Those of a parent stay: ending their threads here would hang."""
+
+    @cached_property
+    def identity(self) -> EmbedderIdentity:
+        """Identity of the vectors; reads no weights."""
+        return EmbedderIdentity("onnx", MODEL_NAME, _DIMENSION, revision())
+
+    def embed_passages(self, texts: Sequence[str]) -> FloatMatrix:
+        """Return an (n, 384) float32 matrix of unit rows."""
+        matrix = np.empty((len(texts), _DIMENSION), np.float32)
+        for row, text in enumerate(texts):
+            matrix[row] = self._engine().embed(_PASSAGE + text)
+        return matrix
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return a (384,) float32 unit vector."""
+        return self._engine().embed(_QUERY + text)
+
+    def _engine(self) -> _Engine:
+        if not self._engines or self._engines[-1].process != os.getpid():
+            self._engines.append(_load(self._models, self._threads))
+        return self._engines[-1]
+
+
+def _load(models: Path, threads: int) -> _Engine:
+    converted = ensure_converted(models)
+    weights = open_weights(find_weights())
+    return _Engine(
+        process=os.getpid(),
+        session=_session(converted.graph, threads),
+        tokenizer=UnigramTokenizer(converted.trie(), unknown=weights.unknown),
+        words=_word_table(weights),
+        max_tokens=weights.shape.positions,
+    )
+
+
+def _word_table(weights: Weights) -> NDArray[np.uint8]:
+    return weights.blocks("emb.word", weights.shape.hidden)
+
+
+def _session(path: Path, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Waiting threads that spin would burn a core between two texts.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # The fusions of the higher levels are in the graph already; one of them is a loss.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
