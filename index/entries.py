@@ -1,0 +1,131 @@
+"""A note to index entries: one a chunk, with what surrounds it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from context_engine.ids import digest
+from index.chunking import split_section
+from index.reading import Metadata, NoteText
+from index.tokenize import TOKENIZER
+
+_NEIGHBOUR_CHARACTERS = 400
+_ID_DIGITS = 16
+_SEPARATOR = " > "
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One chunk as it is stored. The three `lexical` texts are the columns of the keyword index."""
+
+    chunk_id: str
+    position: int
+    section: int
+    heading: str
+    text: str
+    message: bool
+    at: datetime | None
+    confidence: str | None
+    lexical: tuple[str, str, str]
+    passage: str
+    """What is embedded."""
+
+    @property
+    def entry_hash(self) -> bytes:
+        """Equal when the keyword entry would be equal."""
+        return _hash(TOKENIZER, *self.lexical)
+
+    @property
+    def content_hash(self) -> bytes:
+        """Equal when the vector of the passage would be equal."""
+        return content_hash(self.passage)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    section: int
+    heading: tuple[str, ...]
+    text: str
+    message: bool
+    at: datetime | None
+    confidence: str | None
+
+
+def build_entries(path: str, note: NoteText) -> list[Entry]:
+    """Return the entries of `note`, in the order of the file."""
+    cuts = list(_cuts(note))
+    seen = Counter[tuple[str, str]]()
+    entries = []
+    for position, cut in enumerate(cuts):
+        heading = _SEPARATOR.join(cut.heading)
+        seen[heading, cut.text] += 1
+        occurrence = str(seen[heading, cut.text])
+        entries.append(
+            Entry(
+                chunk_id=digest("chunk", path, heading, cut.text, occurrence)[:_ID_DIGITS],
+                position=position,
+                section=cut.section,
+                heading=heading,
+                text=cut.text,
+                message=cut.message,
+                at=cut.at,
+                confidence=cut.confidence,
+                lexical=(cut.text, _headings(note, cut), _context(note, cuts, position)),
+                passage=passage(note.metadata.title, "" if cut.message else heading, cut.text),
+            )
+        )
+    return entries
+
+
+def passage(title: str, heading: str, text: str) -> str:
+    """Return what is embedded for a chunk."""
+    head = _SEPARATOR.join(part for part in (title, heading) if part)
+    return f"{head}\n{text}" if head else text
+
+
+def content_hash(text: str) -> bytes:
+    """Return the key under which the vector of `text` is kept."""
+    return _hash(text)
+
+
+def _cuts(note: NoteText) -> Iterator[_Cut]:
+    for number, part in enumerate(note.sections):
+        for piece in split_section(part.section):
+            confidence = part.confidence.value if part.confidence else None
+            yield _Cut(number, piece.heading, piece.text, part.message, part.at, confidence)
+
+
+def _headings(note: NoteText, cut: _Cut) -> str:
+    return "\n".join((note.metadata.title, *cut.heading))
+
+
+def _context(note: NoteText, cuts: list[_Cut], position: int) -> str:
+    parts = list(_labels(note.metadata))
+    moment = cuts[position].at or note.metadata.created
+    if moment is not None:
+        parts.append(moment.strftime("%Y-%m-%d %B"))
+    if cuts[position].message:
+        if position > 0:
+            parts.append(cuts[position - 1].text[-_NEIGHBOUR_CHARACTERS:])
+        if position + 1 < len(cuts):
+            parts.append(cuts[position + 1].text[:_NEIGHBOUR_CHARACTERS])
+    return "\n".join(parts)
+
+
+def _labels(metadata: Metadata) -> Iterator[str]:
+    yield from (text for text in (metadata.summary, metadata.project) if text)
+    yield from metadata.tags
+    yield from metadata.people
+
+
+def _hash(*parts: str) -> bytes:
+    hasher = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        hasher.update(len(data).to_bytes(8, "big"))
+        hasher.update(data)
+    return hasher.digest()

@@ -1,0 +1,162 @@
+"""Embedding what waits for it: outside transactions, once per content, with crashes counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from context_engine.errors import DependencyDownError
+from context_engine.logs import get_logger
+from context_engine.sqlite import immediate
+from index.embedding.base import Embedder
+from index.entries import passage
+from index.schema import EMBEDDED, PENDING, QUARANTINED, number
+from index.vectors import FloatVector, decode, encode, mixed, unit_rows
+
+BATCH = 32
+BATCH_ATTEMPTS = 2
+"""Unfinished attempts in company; then a chunk is tried alone."""
+MAX_ATTEMPTS = 3
+"""Unfinished attempts in all; then the chunk is quarantined and found by keyword only."""
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class EmbedReport:
+    """What one call did: chunks that got a vector, were given up, and still wait."""
+
+    embedded: int
+    quarantined: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    rowid: int
+    content_hash: bytes
+    passage: str
+    known: bool
+    attempts: int
+
+
+def embed_waiting(connection: apsw.Connection, embedder: Embedder, limit: int) -> EmbedReport:
+    """Give up to `limit` waiting chunks their vector.
+
+    Raises DependencyDownError when the embedder needs something that is away; that costs the
+    chunks no attempt.
+    """
+    quarantined = _quarantine(connection)
+    embedded = 0
+    while embedded < limit:
+        batch = _next_batch(connection, min(BATCH, limit - embedded))
+        if not batch:
+            break
+        done = _embed_batch(connection, embedder, batch)
+        if not done:
+            quarantined += _quarantine(connection)
+        embedded += done
+    return EmbedReport(embedded, quarantined, waiting(connection))
+
+
+def waiting(connection: apsw.Connection) -> int:
+    """Return how many chunks wait for a vector."""
+    return number(connection, f"SELECT count(*) FROM chunk WHERE state = {PENDING}")
+
+
+def _quarantine(connection: apsw.Connection) -> int:
+    """Give up on chunks whose attempts never finished, a killed process's included."""
+    connection.execute(
+        f"UPDATE chunk SET state = {QUARANTINED}"
+        f" WHERE state = {PENDING} AND attempts >= {MAX_ATTEMPTS}"
+    )
+    return connection.changes()
+
+
+def _next_batch(connection: apsw.Connection, size: int) -> list[_Waiting]:
+    rows = connection.execute(
+        "SELECT chunk.rowid, chunk.content_hash, title, heading, text, surround_hash,"
+        " EXISTS (SELECT 1 FROM embedding WHERE content_hash = chunk.content_hash), attempts"
+        " FROM chunk JOIN note ON note.id = chunk.note"
+        f" WHERE chunk.rowid IN (SELECT rowid FROM chunk WHERE state = {PENDING}"
+        " ORDER BY attempts, rowid LIMIT ?) ORDER BY attempts, chunk.rowid",
+        (size,),
+    )
+    batch = [
+        _Waiting(rowid, key, passage(title, "" if surround else heading, text), known, attempts)
+        for rowid, key, title, heading, text, surround, known, attempts in rows
+    ]
+    if batch and batch[0].attempts >= BATCH_ATTEMPTS:
+        return batch[:1]
+    return [item for item in batch if item.attempts < BATCH_ATTEMPTS]
+
+
+def _embed_batch(connection: apsw.Connection, embedder: Embedder, batch: Sequence[_Waiting]) -> int:
+    texts = {item.content_hash: item.passage for item in batch if not item.known}
+    rowids = [item.rowid for item in batch]
+    vectors: dict[bytes, bytes] = {}
+    if texts:
+        _count_attempt(connection, rowids, 1)
+        try:
+            rows = unit_rows(embedder.embed_passages(list(texts.values())))
+        except DependencyDownError:
+            _count_attempt(connection, rowids, -1)
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever a backend raises must not stop the rest
+            _log.warning("embedding failed", chunks=len(batch), error=repr(error))
+            return 0
+        vectors = {key: encode(row) for key, row in zip(texts, rows, strict=True)}
+    with immediate(connection):
+        connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", vectors.items())
+        _place(connection, rowids)
+    return len(batch)
+
+
+def _count_attempt(connection: apsw.Connection, rowids: Sequence[int], by: int) -> None:
+    with immediate(connection):
+        connection.executemany(
+            "UPDATE chunk SET attempts = attempts + ? WHERE rowid = ?",
+            [(by, rowid) for rowid in rowids],
+        )
+
+
+def _place(connection: apsw.Connection, rowids: Sequence[int]) -> None:
+    """Write the searched vectors of these chunks and of the messages beside them."""
+    connection.executemany(
+        f"UPDATE chunk SET state = {EMBEDDED}, attempts = 0 WHERE rowid = ?",
+        [(rowid,) for rowid in rowids],
+    )
+    touched = set(rowids)
+    for rowid in rowids:
+        touched.update(rowid for rowid, _ in _neighbours(connection, rowid))
+    for rowid in sorted(touched):
+        _write_vector(connection, rowid)
+
+
+def _neighbours(connection: apsw.Connection, rowid: int) -> list[tuple[int, bytes]]:
+    """Return (rowid, own codes) of the embedded messages before and after this message."""
+    rows = connection.execute(
+        "SELECT beside.rowid, embedding.vector FROM chunk AS here"
+        " JOIN chunk AS beside ON beside.note = here.note"
+        " AND beside.position IN (here.position - 1, here.position + 1)"
+        " JOIN embedding ON embedding.content_hash = beside.content_hash"
+        f" WHERE here.rowid = ? AND here.surround_hash <> x'' AND beside.state = {EMBEDDED}"
+        " ORDER BY beside.position",
+        (rowid,),
+    )
+    return list(rows)
+
+
+def _write_vector(connection: apsw.Connection, rowid: int) -> None:
+    own = connection.execute(
+        "SELECT vector FROM embedding JOIN chunk USING (content_hash) WHERE chunk.rowid = ?",
+        (rowid,),
+    ).fetchone()
+    if own is None:
+        return
+    beside: list[FloatVector] = [decode(codes) for _, codes in _neighbours(connection, rowid)]
+    vector = encode(mixed(decode(own[0]), beside)) if beside else own[0]
+    connection.execute("DELETE FROM vector WHERE id = ?", (rowid,))
+    connection.execute("INSERT INTO vector (cell, id, vector) VALUES (0, ?, ?)", (rowid, vector))
