@@ -19,11 +19,8 @@ def condition(filters: Filters) -> Clause:
         return "1", ()
     sql = " AND ".join(text for text, _ in clauses)
     bindings = tuple(value for _, values in clauses for value in values)
-    return (
-        "EXISTS (SELECT 1 FROM chunk JOIN note ON note.id = chunk.note"
-        f" WHERE chunk.rowid = id AND {sql})",  # the clauses are our own
-        bindings,
-    )
+    chunk = "SELECT 1 FROM chunk JOIN note ON note.id = chunk.note WHERE chunk.rowid = id"
+    return f"EXISTS ({chunk} AND {sql})", bindings
 
 
 def _clauses(filters: Filters) -> Iterator[Clause]:
