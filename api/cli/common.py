@@ -1,0 +1,50 @@
+"""What several subcommands share: options, scope of the caller, output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from context_engine.scopes import Scope, scope_for_path
+from context_engine.settings import Settings
+
+scope_option = click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    help="Vault to use; default: by the scope rules from the current folder.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def caller_scope(settings: Settings, chosen: str | None) -> Scope:
+    """Return the chosen scope, else that of the current folder."""
+    if chosen is not None:
+        return Scope(chosen)
+    return scope_for_path(str(Path.cwd()), settings.scope_rules, settings.default_scope)
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """Write `data` to stdout as indented UTF-8 JSON."""
+    sys.stdout.buffer.write(orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def say(message: str) -> None:
+    """Write a message to stderr."""
+    click.echo(message, err=True)
+
+
+def on_terminal() -> bool:
+    """Return whether a person watches stderr."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `count` with its noun: 1 note, 2 notes."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,155 @@
+"""`context-engine ingest`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from connectors.registry import SOURCES, load
+
+from api.cli.common import json_option, on_terminal, plural, print_json, say, scope_option
+from api.cli.progress import Meter
+from connectors.base import Connector, ReadOptions
+from context_engine.errors import UsageError
+from context_engine.logs import configure
+from context_engine.scopes import Scope
+from context_engine.settings import Settings, load_settings
+from index.search import stats
+from workers.collector import CollectReport, collect
+from workers.outbox import Outbox
+from workers.parts import engine
+from workers.progress import run_progress, run_summary
+from workers.refill import refill_ledger
+
+POLL_SECONDS = 0.1
+
+
+@click.command("ingest")
+@click.argument("source", type=click.Choice(sorted(SOURCES)))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@scope_option
+@click.option("--project", help="Project of everything read; default: from the source.")
+@click.option("--wait", is_flag=True, help="With `up` running: wait until all is searchable.")
+@json_option
+def command(
+    source: str,
+    paths: tuple[Path, ...],
+    scope: str | None,
+    project: str | None,
+    wait: bool,
+    as_json: bool,
+) -> int:
+    """Collect SOURCE from PATHS (default: where it usually lies) into the memory.
+
+    Only what is new is read. With `up` running the events are handed over to it; otherwise the
+    engine is started for as long as it takes. Interrupt and run again: it goes on.
+    """
+    settings = load_settings()
+    settings.paths.create()
+    connector = load(source)
+    chosen = _existing(connector, paths)
+    configure("ingest", folder=settings.paths.logs)
+    options = ReadOptions(
+        scope=Scope(scope) if scope else None,
+        project=project,
+        owner_name=settings.owner_name,
+        default_scope=settings.default_scope,
+        scope_rules=settings.scope_rules,
+    )
+    summary = _run(settings, connector, chosen, options, wait=wait)
+    if as_json:
+        print_json(summary)
+    else:
+        _print(summary, settings)
+    return 1 if summary["quarantined"] else 0
+
+
+def _existing(connector: Connector, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    chosen = paths or tuple(path.expanduser() for path in connector.default_paths)
+    missing = [str(path) for path in chosen if not path.exists()]
+    if missing:
+        raise UsageError(
+            f"no such file or folder: {', '.join(missing)}; name the place of your "
+            f"{connector.name} data: context-engine ingest {connector.name} PATH"
+        )
+    return chosen
+
+
+def _run(
+    settings: Settings,
+    connector: Connector,
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    *,
+    wait: bool,
+) -> dict[str, Any]:
+    started = time.monotonic()
+    outbox = Outbox(settings.paths.outbox)
+    refill_ledger(settings.paths, outbox)
+    report = CollectReport()
+    with engine(settings) as handed_over, Meter(enabled=on_terminal()) as meter:
+        options = meter.reading(options)
+        collect(connector, paths, outbox, options, report=report, on_bad=meter.bad)
+        if wait or not handed_over:
+            _await(settings, outbox, report.run_id, meter)
+    summary = run_summary(outbox, report)
+    pending = run_progress(outbox, [report.run_id]).unfinished
+    return summary | {
+        "handed_over": handed_over,
+        "pending": pending,
+        "seconds": round(time.monotonic() - started, 2),
+    }
+
+
+def _await(settings: Settings, outbox: Outbox, run_id: str, meter: Meter) -> None:
+    while (progress := run_progress(outbox, [run_id])).unfinished:
+        meter.working(progress.total - progress.unfinished, progress.total)
+        time.sleep(POLL_SECONDS)
+    while (missing := _unembedded(settings)) > 0:
+        meter.embedding(missing)
+        time.sleep(POLL_SECONDS)
+
+
+def _unembedded(settings: Settings) -> int:
+    counted = [stats(settings.paths, scope) for scope in Scope]
+    return sum(s.chunks - s.embedded - s.quarantined for s in counted if s is not None)
+
+
+def _print(summary: dict[str, Any], settings: Settings) -> None:
+    insights = {kind: n for kind, n in summary["insights"].items() if n}
+    click.echo(
+        f"read      {plural(summary['events'], 'event')}, {plural(summary['messages'], 'message')}"
+        f" ({summary['new']:,} new, {summary['unchanged']:,} unchanged)"
+    )
+    click.echo(
+        f"written   {plural(summary['notes'], 'note')}, {plural(summary['chunks'], 'chunk')}"
+        f" below {settings.paths.vaults}"
+    )
+    found = ", ".join(f"{n} {kind}" for kind, n in insights.items()) or "none"
+    click.echo(f"insights  {found}")
+    if summary["redacted"]:
+        hidden = ", ".join(f"{n} {kind}" for kind, n in sorted(summary["redacted"].items()))
+        click.echo(f"redacted  {hidden}")
+    _print_refused(summary)
+
+
+def _print_refused(summary: dict[str, Any]) -> None:
+    if summary["bad_count"]:
+        click.echo(f"refused   {plural(summary['bad_count'], 'record')}, the rest went on:")
+        for bad in summary["bad_records"][:20]:
+            click.echo(f"          {bad['place']}: {bad['reason']}")
+        if summary["bad_count"] > 20:  # noqa: PLR2004 - a screenful
+            click.echo("          … all of them with --json")
+    for kind, count in sorted(summary["unknown_types"].items()):
+        click.echo(f"unknown   {plural(count, 'record')} of type {kind!r}, left out")
+    for item in summary["quarantine"]:
+        click.echo(f"given up  {item['queue']} ({item['class']}): {item['reason']}")
+    if summary["waiting_for_llm"]:
+        say(
+            f"{plural(summary['waiting_for_llm'], 'conversation')} wait for the local model; "
+            "until it answers, insights come from rules (cues) and are marked raw"
+        )
+    if summary["pending"]:
+        say(f"handed over; {plural(summary['pending'], 'job')} to go: context-engine status")

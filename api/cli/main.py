@@ -1,0 +1,82 @@
+"""The `context-engine` command and the table of its subcommands, loaded when they are called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from context_engine import __version__
+from context_engine.errors import ConfigError, ContextEngineError, UsageError
+
+COMMANDS = {
+    "up": ("api.cli.up", "Run the engine: broker, workers, indexer and API."),
+    "ingest": ("api.cli.ingest", "Collect a source into the memory."),
+    "query": ("api.cli.query", "Search the memory."),
+    "status": ("api.cli.status", "Say what waits, what is done and what is ill."),
+    "reindex": ("api.cli.reindex", "Bring the index up to date with the vault."),
+    "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
+    "token": ("api.cli.token", "Create, list and revoke client tokens."),
+    "sources": ("api.cli.sources", "List the sources that can be ingested."),
+    "demo": ("api.cli.demo", "Try everything on sample sessions in a temporary home."),
+}
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # from the table: `--help` loads no subcommand
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="context-engine")
+def cli() -> None:
+    """One local memory, kept as Markdown, that every assistant reads and writes.
+
+    The home is ~/context-engine; CE_HOME chooses another. Settings are in its config.toml.
+    """
+
+
+def main() -> None:
+    """Run the command line; our own errors become one clear message and an exit code."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        # a subcommand returns its exit code, or None for 0
+        return cli.main(standalone_mode=False) or 0
+    except click.exceptions.Abort:
+        _say("interrupted; nothing is lost, run the command again to go on")
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (UsageError, ConfigError) as error:
+        _say(str(error))
+        return 2
+    except ContextEngineError as error:
+        _say(str(error))
+        return 1
+    except BrokenPipeError:
+        # the reader left (`… | head`): nothing to complain about, and nowhere to
+        sys.stdout = None
+        return 0
+
+
+def _say(message: str) -> None:
+    click.echo(f"context-engine: {message}", err=True)

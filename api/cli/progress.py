@@ -1,0 +1,74 @@
+"""Progress on a terminal: a bar for reading, one for working; silent where nobody watches."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from connectors.base import ReadOptions
+from context_engine.events import BadRecord
+
+
+class Meter:
+    """Shows how far an ingest is."""
+
+    def __init__(self, *, enabled: bool) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not enabled,
+        )
+        self._reading = self._progress.add_task("reading KB", total=None)
+        self._working = self._progress.add_task("notes, insights, index", total=None, visible=False)
+        self._embedding = self._progress.add_task("vectors", total=None, visible=False)
+        self._most_missing = 0
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def reading(self, options: ReadOptions) -> ReadOptions:
+        """Return `options` that report what is read to this meter."""
+
+        def advance(read: int, total: int) -> None:
+            self._progress.update(
+                self._reading, advance=read / 1024, total=total / 1024 if total else None
+            )
+
+        return dataclasses.replace(options, progress=advance)
+
+    def bad(self, record: BadRecord) -> None:
+        """Say at once what could not be read."""
+        self._progress.console.print(
+            f"refused {record.place}: {record.reason}", markup=False, highlight=False
+        )
+
+    def working(self, done: int, total: int) -> None:
+        """Show jobs done."""
+        self._progress.update(self._working, completed=done, total=total, visible=True)
+
+    def embedding(self, missing: int) -> None:
+        """Show vectors to go."""
+        self._most_missing = max(self._most_missing, missing)
+        self._progress.update(
+            self._embedding,
+            completed=self._most_missing - missing,
+            total=self._most_missing,
+            visible=True,
+        )

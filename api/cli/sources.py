@@ -1,0 +1,29 @@
+"""`context-engine sources`."""
+
+from __future__ import annotations
+
+import click
+from connectors.registry import SOURCES, load
+
+from api.cli.common import json_option, print_json
+
+
+@click.command("sources")
+@json_option
+def command(as_json: bool) -> None:
+    """List the sources that `ingest` takes, with what each accepts."""
+    rows = []
+    for name in sorted(SOURCES):
+        connector = load(name)
+        rows.append(
+            {
+                "name": name,
+                "accepts": connector.accepts,
+                "default_paths": [str(path) for path in connector.default_paths],
+            }
+        )
+    if as_json:
+        print_json({"sources": rows})
+        return
+    for row in rows:
+        click.echo(f"{row['name']:<12} {row['accepts']}")

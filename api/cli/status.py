@@ -1,0 +1,137 @@
+"""`context-engine status`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+import redis
+
+from api.cli.common import json_option, plural, print_json
+from context_engine.clock import isoformat
+from context_engine.scopes import Scope
+from context_engine.settings import Settings, load_settings
+from index.search import stats
+from workers import outbox_report
+from workers.broker import make_client, queue_depths
+from workers.extraction.client import health
+from workers.outbox import Outbox
+from workers.supervisor import is_running, parts_alive
+
+
+@click.command("status")
+@json_option
+def command(as_json: bool) -> int:
+    """Say what waits, what is done and what is ill. Exit code 1 when something needs a person."""
+    settings = load_settings()
+    settings.paths.create()
+    report = collect_status(settings)
+    if as_json:
+        print_json(report)
+    else:
+        _print(report)
+    return 1 if report["problems"] else 0
+
+
+def collect_status(settings: Settings) -> dict[str, Any]:
+    """Return the state of the whole: outbox, queues, indexes, LLM, parts, problems."""
+    outbox = Outbox(settings.paths.outbox)
+    components = parts_alive(settings.paths)
+    report = {
+        "home": str(settings.paths.root),
+        "running": is_running(settings.paths),
+        "outbox": _outbox(outbox),
+        "queues": _queues(settings),
+        "index": {scope.value: _index(settings, scope) for scope in Scope},
+        "llm": health(settings),
+        "components": components,
+        "outcomes": outbox_report.outcomes(outbox),
+    }
+    return report | {"problems": _problems(report)}
+
+
+def _outbox(outbox: Outbox) -> dict[str, Any]:
+    by_state: dict[str, int] = {}
+    for states in outbox_report.counts(outbox).values():
+        for state, count in states.items():
+            by_state[state] = by_state.get(state, 0) + count
+    last = outbox.meta("last_done")
+    age = outbox_report.oldest_pending(outbox)
+    return {
+        "pending": sum(by_state.get(state, 0) for state in ("pending", "queued", "running")),
+        "waiting": by_state.get("waiting", 0),
+        "done": by_state.get("done", 0),
+        "quarantined": by_state.get("quarantined", 0),
+        "oldest_pending_seconds": None if age is None else round(age, 1),
+        "last_completed": isoformat(datetime.fromtimestamp(float(last), UTC)) if last else None,
+        "quarantine": [
+            {"job": item.job_id, "key": item.key, "class": item.error_class, "reason": item.error}
+            for item in outbox_report.quarantined(outbox)
+        ],
+    }
+
+
+def _queues(settings: Settings) -> dict[str, int] | None:
+    try:
+        return queue_depths(make_client(settings))
+    except (redis.RedisError, OSError):
+        return None
+
+
+def _index(settings: Settings, scope: Scope) -> dict[str, Any]:
+    found = stats(settings.paths, scope)
+    if found is None:
+        return {"notes": 0, "chunks": 0, "embedded": 0, "quarantined": 0, "model": None, "bytes": 0}
+    return {
+        "notes": found.notes,
+        "chunks": found.chunks,
+        "embedded": found.embedded,
+        "quarantined": found.quarantined,
+        "model": found.model,
+        "bytes": found.size_bytes,
+    }
+
+
+def _problems(report: dict[str, Any]) -> list[str]:
+    problems = []
+    if report["outbox"]["quarantined"]:
+        problems.append(f"{plural(report['outbox']['quarantined'], 'job')} in quarantine")
+    if report["running"]:
+        if report["queues"] is None:
+            problems.append("the broker does not answer")
+        problems += [
+            f"{part['name']} is not alive" for part in report["components"] if not part["alive"]
+        ]
+    return problems
+
+
+def _print(report: dict[str, Any]) -> None:
+    outbox = report["outbox"]
+    click.echo(f"home      {report['home']} ({'running' if report['running'] else 'not running'})")
+    for part in report["components"]:
+        state = "alive" if part["alive"] else "DEAD"
+        click.echo(
+            f"          {part['name']:<8} {state}, pid {part['pid']}, restarts {part['restarts']}"
+        )
+    oldest = outbox["oldest_pending_seconds"]
+    waiting = "" if oldest is None else f", oldest {oldest:g} s"
+    click.echo(
+        f"jobs      {outbox['pending']:,} pending{waiting}, {outbox['waiting']:,} waiting for the "
+        f"LLM, {outbox['done']:,} done, {outbox['quarantined']:,} quarantined"
+    )
+    click.echo(f"          last completed {outbox['last_completed'] or 'never'}")
+    if report["queues"] is not None:
+        depths = ", ".join(f"{queue} {depth}" for queue, depth in report["queues"].items())
+        click.echo(f"queues    {depths}")
+    for scope, index in report["index"].items():
+        click.echo(
+            f"index     {scope:<8} {plural(index['notes'], 'note')}, "
+            f"{plural(index['chunks'], 'chunk')} ({index['embedded']:,} with vectors)"
+        )
+    llm = report["llm"]
+    click.echo(f"llm       {llm['model']}: {'healthy' if llm['healthy'] else llm['reason']}")
+    for item in outbox["quarantine"][:10]:
+        click.echo(f"given up  {item['key']} ({item['class']}): {item['reason']}")
+    for problem in report["problems"]:
+        click.echo(click.style(f"problem   {problem}", fg="red"))

@@ -1,0 +1,55 @@
+"""`context-engine up`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from api.cli.common import say
+from context_engine.logs import configure
+from context_engine.settings import Settings, load_settings
+from workers.parts import engine_parts, make_supervisor, python_part
+from workers.supervisor import Part, Supervisor, stop_on_signals
+
+
+@click.command("up")
+def command() -> None:
+    """Run the engine until Ctrl-C: broker, workers, indexer and API under one supervisor.
+
+    A part that dies is started again. What is collected meanwhile waits in the outbox.
+    """
+    settings = load_settings()
+    settings.paths.create()
+    configure("supervisor", folder=settings.paths.logs)
+    supervisor = make_supervisor(settings, [*engine_parts(settings), api_part(settings)])
+    with stop_on_signals(supervisor):
+        say(f"starting on {settings.paths.root} …")
+        supervisor.start()
+        _greet(settings)
+        _run(supervisor)
+    say("stopped")
+
+
+def api_part(settings: Settings) -> Part:
+    """Return the HTTP front."""
+    return python_part("api", "api.http", settings.paths.state / "api.json")
+
+
+def _run(supervisor: Supervisor) -> None:
+    try:
+        supervisor.run()
+    finally:
+        say("stopping …")
+        supervisor.stop()
+
+
+def _greet(settings: Settings) -> None:
+    address = json.loads((settings.paths.state / "api.json").read_text(encoding="utf-8"))
+    base = f"http://{address['host']}:{address['port']}"
+    say(f"vault    {settings.paths.vaults}")
+    say(f"MCP      {base}/mcp")
+    say(f"REST     {base}/v1/…   (OpenAPI: {base}/openapi.json)")
+    say(f"health   {base}/healthz")
+    say("a client needs a token: context-engine token create NAME --scope SCOPE")
+    say("ready; Ctrl-C stops it")

@@ -1,0 +1,135 @@
+"""Connector → outbox: batches, redacts, commits events together with the reading state."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from connectors.base import Connector, ReadOptions
+from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
+from context_engine.redaction import redact
+from workers.outbox import Outbox
+
+BATCH_CHARACTERS = 2_000_000
+"""Text of one commit: few fsyncs, bounded memory, little to read again after a kill."""
+
+BATCH_EVENTS = 500
+MAX_REPORTED = 1_000
+"""Bad records kept with place and reason; all are counted."""
+
+
+@dataclass
+class CollectReport:
+    """What one run read."""
+
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    events: int = 0
+    new: int = 0
+    messages: int = 0
+    bad_count: int = 0
+    bad_records: list[BadRecord] = field(default_factory=list)
+    unknown_types: Counter[str] = field(default_factory=Counter)
+    redacted: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def unchanged(self) -> int:
+        """Events that the outbox held already."""
+        return self.events - self.new
+
+
+@dataclass(frozen=True)
+class SourceLedger:
+    """The outbox as one connector sees it."""
+
+    outbox: Outbox
+    source: str
+
+    def checkpoint(self, key: str) -> Mapping[str, Any] | None:
+        """Return the state of the last committed checkpoint with this key."""
+        return self.outbox.checkpoint(self.source, key)
+
+    def seen(self, native_ids: Sequence[str]) -> set[str]:
+        """Return those utterance ids that an earlier commit holds."""
+        return self.outbox.seen(self.source, native_ids)
+
+
+class _Batch:
+    def __init__(self, outbox: Outbox, source: str, report: CollectReport) -> None:
+        self._outbox = outbox
+        self._source = source
+        self._report = report
+        self._documents: list[SourceDocument] = []
+        self._checkpoints: dict[str, Checkpoint] = {}
+        self._characters = 0
+
+    def add(self, document: SourceDocument) -> None:
+        self._documents.append(document)
+        self._characters += sum(len(u.text) for u in document.utterances)
+
+    def cover(self, checkpoint: Checkpoint) -> None:
+        self._checkpoints[checkpoint.key] = checkpoint
+        # only here: what was yielded before a checkpoint must be committed before or with it
+        if self._characters >= BATCH_CHARACTERS or len(self._documents) >= BATCH_EVENTS:
+            self.commit()
+
+    def commit(self) -> None:
+        if self._documents or self._checkpoints:
+            self._report.new += self._outbox.commit(
+                self._source,
+                self._documents,
+                list(self._checkpoints.values()),
+                run_id=self._report.run_id,
+            )
+        self._documents, self._checkpoints, self._characters = [], {}, 0
+
+
+def collect(
+    connector: Connector,
+    paths: Sequence[Path],
+    outbox: Outbox,
+    options: ReadOptions,
+    *,
+    on_bad: Callable[[BadRecord], None] | None = None,
+    report: CollectReport | None = None,
+) -> CollectReport:
+    """Read `paths` with `connector` and acknowledge every event; returns what was read.
+
+    An interruption loses nothing: what was committed stays, the next run goes on from there.
+    """
+    report = report or CollectReport()
+    batch = _Batch(outbox, connector.name, report)
+    for item in connector.read(paths, SourceLedger(outbox, connector.name), options):
+        match item:
+            case SourceDocument():
+                report.events += 1
+                report.messages += len(item.utterances)
+                batch.add(redact_document(item, report.redacted))
+            case Checkpoint():
+                batch.cover(item)
+            case BadRecord():
+                report.bad_count += 1
+                if len(report.bad_records) < MAX_REPORTED:
+                    report.bad_records.append(item)
+                if on_bad is not None:
+                    on_bad(item)
+            case UnknownRecord():
+                report.unknown_types[item.kind] += 1
+    batch.commit()
+    return report
+
+
+def redact_document(document: SourceDocument, counts: Counter[str]) -> SourceDocument:
+    """Return `document` without secrets, adding to `counts` how many of which kind."""
+    title = redact(document.title)
+    counts.update(title.counts)
+    utterances = []
+    for utterance in document.utterances:
+        redacted = redact(utterance.text)
+        counts.update(redacted.counts)
+        utterances.append(dataclasses.replace(utterance, text=redacted.text))
+    return dataclasses.replace(document, title=title.text, utterances=tuple(utterances))

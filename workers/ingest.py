@@ -1,0 +1,53 @@
+"""The ingest job: an event becomes (part of) a source note in its vault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vault.sources import write_source
+
+from context_engine.errors import BadInputError
+from context_engine.events import Role, SourceDocument, decode_document
+from context_engine.settings import Settings
+from workers.broker import EXTRACT, INDEX
+from workers.outbox import Outbox
+from workers.outbox_model import Job, NewJob, Outcome
+
+
+def index_job(scope: str, path: str) -> NewJob:
+    """Return the job that brings the index up to date with one file."""
+    key = f"{INDEX}:{scope}:{path}"
+    return NewJob(INDEX, key, {"scope": scope, "path": path}, lane=key, repeatable=True)
+
+
+def ingest_work(settings: Settings, outbox: Outbox) -> Callable[[Job, str | None], Outcome]:
+    """Return the work of the ingest queue."""
+
+    def ingest(job: Job, event: str | None) -> Outcome:
+        document = decode_document(event.encode()) if event is not None else None
+        if document is None or document.event_id != job.event_id:
+            document = outbox.document(job.event_id or "")
+        if document is None:
+            raise BadInputError(job.key, "the event's text is gone; collect it again")
+        return _store(settings, document)
+
+    return ingest
+
+
+def _store(settings: Settings, document: SourceDocument) -> Outcome:
+    written = write_source(settings.paths, document)
+    scope, path = document.scope.value, written.path
+    spoken = [u.marker for u in document.utterances if u.role is not Role.ASSISTANT and u.text]
+    extract = NewJob(
+        EXTRACT,
+        f"{EXTRACT}:{document.event_id}",
+        {"scope": scope, "path": path, "markers": [u.marker for u in document.utterances]},
+        lane=document.document_id,
+        event_id=document.event_id,
+    )
+    return Outcome(
+        result={"scope": scope, "path": path, "added": written.added},
+        follow_ups=(index_job(scope, path), *((extract,) if spoken else ())),
+        paths=((scope, path),),
+        drop_payload=True,
+    )

@@ -1,0 +1,63 @@
+"""How far a run is, and what came of it, read from the outbox."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from context_engine.insights import Kind
+from workers import outbox_report
+from workers.broker import EXTRACT
+from workers.collector import CollectReport
+from workers.outbox import Outbox
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Jobs of one run."""
+
+    unfinished: int
+    total: int
+
+
+def run_progress(outbox: Outbox, run_ids: Sequence[str]) -> Progress:
+    """Return how many of the runs' jobs are still to be done."""
+    rows = [outbox_report.run_progress(outbox, run_id) for run_id in run_ids]
+    return Progress(sum(row[0] for row in rows), sum(row[1] for row in rows))
+
+
+def run_summary(outbox: Outbox, report: CollectReport) -> dict[str, Any]:
+    """Return what `ingest --json` prints: what was read and what became of it."""
+    insights: Counter[str] = Counter({kind.value: 0 for kind in Kind})
+    outcomes: Counter[str] = Counter()
+    quarantined = []
+    waiting = 0
+    for queue, state, result, error_class, error in outbox_report.run_jobs(outbox, report.run_id):
+        waiting += state == "waiting"
+        if state == "quarantined":
+            quarantined.append({"queue": queue, "class": error_class, "reason": error})
+        if queue == EXTRACT:
+            insights.update(result.get("insights", {}))
+            outcomes.update(result.get("outcomes", {}))
+    paths = outbox_report.run_paths(outbox, report.run_id)
+    return {
+        "run": report.run_id,
+        "events": report.events,
+        "new": report.new,
+        "unchanged": report.unchanged,
+        "messages": report.messages,
+        "notes": len(paths),
+        "source_notes": sum(path.startswith("sources/") for _, path in paths),
+        "insights": dict(insights),
+        "outcomes": dict(outcomes),
+        "chunks": outbox_report.run_chunks(outbox, report.run_id),
+        "bad_records": [{"place": bad.place, "reason": bad.reason} for bad in report.bad_records],
+        "bad_count": report.bad_count,
+        "unknown_types": dict(report.unknown_types),
+        "redacted": dict(report.redacted),
+        "quarantined": len(quarantined),
+        "quarantine": quarantined,
+        "waiting_for_llm": waiting,
+    }
