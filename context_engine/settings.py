@@ -77,6 +77,8 @@ class ApiSettings(BaseModel):
     allowed_hosts: tuple[str, ...] = ()
     """Further Host headers to accept, a tunnel's for instance."""
     allowed_origins: tuple[str, ...] = ()
+    requests_per_minute: Annotated[int, Field(ge=1)] = 600
+    """Of one client; a burst may be as large."""
 
 
 class ScopeRuleSettings(BaseModel):
