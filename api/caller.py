@@ -1,0 +1,29 @@
+"""Who asks. The only thing that decides what may be read and where something is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from context_engine.scopes import Scope
+
+
+class Transport(StrEnum):
+    """How a request came in."""
+
+    STDIO = "stdio"
+    MCP = "mcp"
+    REST = "rest"
+    CLI = "cli"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One client with its scope: from its token on HTTP, from the working directory elsewhere.
+
+    No argument of any operation changes either.
+    """
+
+    client: str
+    scope: Scope
+    transport: Transport

@@ -1,0 +1,1 @@
+"""What clients can ask for: one file an operation, none of which knows a transport."""

@@ -1,0 +1,14 @@
+"""The table of operations. Every face is built from it; nothing is offered that is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from api.operations.base import Operation
+from api.operations.search_knowledge import SEARCH_KNOWLEDGE
+
+OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType(
+    {operation.name: operation for operation in (SEARCH_KNOWLEDGE,)}
+)

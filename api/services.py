@@ -1,0 +1,68 @@
+"""What operations work with, opened from settings when it is first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from api.operations.base import Services
+from context_engine.clock import Clock, SystemClock
+from context_engine.errors import ContextEngineError
+from context_engine.logs import get_logger
+from context_engine.scopes import Scope
+from context_engine.settings import Settings
+from index.model import SearchRequest
+
+Notify = Callable[[Scope, str], None]
+"""Told the scope and vault path of a note that was just written."""
+
+_WARM_UP = "ウォームアップ warm up"
+
+log = get_logger(__name__)
+
+
+class Engine:
+    """Opens the index and the embedder once, on first use, from whichever thread needs them."""
+
+    def __init__(
+        self, settings: Settings, notify: Notify | None = None, clock: Clock | None = None
+    ) -> None:
+        self._settings = settings
+        self._notify = notify
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._services: Services | None = None
+
+    def services(self) -> Services:
+        """Return the services; the first call loads libraries, not yet weights."""
+        with self._lock:
+            if self._services is None:
+                self._services = self._open()
+            return self._services
+
+    def warm(self) -> None:
+        """Do once what makes the first query slow: load weights, open every index.
+
+        Never raises: what is broken here will be said by the query that needs it.
+        """
+        try:
+            for scope in Scope:
+                self.services().index.search(scope, SearchRequest(_WARM_UP, limit=1))
+        except ContextEngineError as error:
+            log.warning("warm_up_incomplete", reason=str(error))
+
+    def _open(self) -> Services:
+        from index.embedding.factory import make_embedder
+        from index.search import Searcher
+
+        settings = self._settings
+        home = settings.paths
+        embedder = make_embedder(settings.embedding, home.models, settings.ollama_url)
+        notify = {} if self._notify is None else {"notify": self._notify}
+        return Services(
+            home=home,
+            index=Searcher(home, embedder),
+            owner_name=settings.owner_name,
+            clock=self._clock,
+            **notify,
+        )
