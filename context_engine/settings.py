@@ -59,7 +59,8 @@ class WorkerSettings(BaseModel):
 
     model_config = _FROZEN
 
-    ingest_threads: Annotated[int, Field(ge=1, le=64)] = 2
+    ingest_threads: Annotated[int, Field(ge=1, le=64)] = 8
+    """They wait for fsyncs more than for the processor, and share them."""
     extract_threads: Annotated[int, Field(ge=1, le=64)] = 1
     max_queue_depth: Annotated[int, Field(ge=10)] = 2000
     """Messages on Redis at once; the outbox holds the rest."""
