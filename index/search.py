@@ -11,6 +11,7 @@ import apsw
 
 from context_engine.errors import DependencyDownError, NotFoundError
 from context_engine.home import Home
+from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from index.embedding.base import Embedder
 from index.engines import Found, search_index
@@ -34,6 +35,9 @@ class ChunkText:
     heading: str
     text: str
     at: datetime | None
+    kind: Kind | None
+    confidence: Confidence | None
+    source: str | None
 
 
 class Searcher:
@@ -127,7 +131,8 @@ def _neighbour_rows(
     connection: apsw.Connection, chunk_id: str, window: int
 ) -> list[tuple[apsw.SQLiteValue, ...]]:
     return connection.execute(
-        "SELECT beside.chunk_id, path, title, beside.heading, beside.text, beside.at"
+        "SELECT beside.chunk_id, path, title, beside.heading, beside.text,"
+        " coalesce(beside.at, created), kind, coalesce(beside.confidence, note.confidence), source"
         " FROM chunk AS here JOIN chunk AS beside ON beside.note = here.note"
         " AND beside.position BETWEEN here.position - ?1 AND here.position + ?1"
         " JOIN note ON note.id = here.note WHERE here.chunk_id = ?2 ORDER BY beside.position",
@@ -136,6 +141,16 @@ def _neighbour_rows(
 
 
 def _chunk_text(scope: Scope, row: tuple[apsw.SQLiteValue, ...]) -> ChunkText:
-    chunk_id, path, title, heading, text, at = row
-    moment = datetime.fromtimestamp(float(at), UTC) if isinstance(at, int | float) else None
-    return ChunkText(str(chunk_id), scope, str(path), str(title), str(heading), str(text), moment)
+    chunk_id, path, title, heading, text, at, kind, confidence, source = row
+    return ChunkText(
+        chunk_id=str(chunk_id),
+        scope=scope,
+        path=str(path),
+        title=str(title),
+        heading=str(heading),
+        text=str(text),
+        at=datetime.fromtimestamp(float(at), UTC) if isinstance(at, int | float) else None,
+        kind=Kind(str(kind)) if kind else None,
+        confidence=Confidence(str(confidence)) if confidence else None,
+        source=str(source) if source else None,
+    )
