@@ -1,0 +1,1 @@
+"""Measuring an extractor over labelled conversations; a set of our own is shipped in `data/`."""
