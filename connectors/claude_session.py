@@ -1,0 +1,354 @@
+"""One transcript file as it streams by: its conversation, its inline subagents, its state.
+
+All that later records need from earlier ones is in the state, so that a file read in two runs
+gives what it gives in one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from connectors.base import EVENT_LIMIT, Item, ReadOptions
+from connectors.claude_records import (
+    SPEECHLESS_TYPES,
+    SYSTEM_SUBTYPES,
+    Context,
+    Problem,
+    Record,
+    Said,
+    Spoken,
+    Unknown,
+    said_in,
+    said_in_attachment,
+    said_in_queue,
+    title_in,
+    touched_files,
+)
+from connectors.claude_state import Heard, Prompts, Sidechains
+from connectors.pieces import PartCounter, Unseen, split_utterance
+from connectors.places import project_name
+from connectors.text import clean_text, first_sentence, shorten
+from context_engine.clock import Clock, parse_utc
+from context_engine.events import (
+    BadRecord,
+    Ref,
+    Role,
+    SourceDocument,
+    UnknownRecord,
+    Utterance,
+)
+
+SOURCE = "claude"
+EVENT_UTTERANCES = 500
+"""Utterances of one event: thousands of one-word messages are bounded too."""
+PENDING_LIMIT = 2 * EVENT_LIMIT
+REFS_LIMIT = 50
+META_LENGTH = 300
+
+_AUTHORS = {Role.ASSISTANT: "assistant", Role.OTHER: "pasted"}
+_META_FIELDS = {
+    "sessionId": "session",
+    "gitBranch": "git_branch",
+    "version": "version",
+    "entrypoint": "entrypoint",
+    "cwd": "cwd",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """What all files of one run share."""
+
+    options: ReadOptions
+    unseen: Unseen
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A file before its first record is read. `cwd` is set where the records do not decide."""
+
+    native_id: str
+    by_agent: bool = False
+    cwd: str | None = None
+    title: str | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One document that grows: the file's own (`suffix` empty) or that of an inline subagent."""
+
+    suffix: str
+    counter: PartCounter
+    started: datetime | None = None
+    title: str = ""
+    part: int = 1
+    characters: int = 0
+    pending: list[Utterance] = field(default_factory=list)
+    refs: dict[Ref, None] = field(default_factory=dict)
+    abandoned: list[str] = field(default_factory=list)
+
+    def state(self) -> dict[str, Any]:
+        """Return what `_conversation` takes."""
+        return {
+            "part": self.counter.part,
+            "characters": self.counter.characters,
+            "started": self.started.isoformat() if self.started else None,
+            "title": self.title,
+            "refs": [[ref.repo, ref.path] for ref in self.refs],
+        }
+
+
+def _conversation(suffix: str, state: Mapping[str, Any]) -> Conversation:
+    return Conversation(
+        suffix=suffix,
+        counter=PartCounter(state["part"], state["characters"]),
+        started=parse_utc(state["started"]) if state["started"] else None,
+        title=state["title"],
+        refs={Ref(repo, path): None for repo, path in state["refs"]},
+    )
+
+
+class Session:
+    """Turns records into documents. Raises KeyError, TypeError or ValueError on a bad `state`."""
+
+    def __init__(self, transcript: Transcript, state: Mapping[str, Any], env: Env) -> None:
+        self._transcript, self._env = transcript, env
+        self._context = Context(env.clock, transcript.native_id, transcript.by_agent)
+        self._cwd: str | None = transcript.cwd or state.get("cwd")
+        self._rank: int = state.get("rank", 0)
+        self._title: str = state.get("title", "") or transcript.title or ""
+        self._attachments: bool = state.get("attachments", False)
+        self._meta: dict[str, str] = dict(state.get("meta", {}))
+        self._heard = Heard(state.get("heard"))
+        self._sidechains = Sidechains(state.get("sidechains"))
+        self._prompts = Prompts(state.get("prompts"))
+        conversations = state.get("conversations", {})
+        self._conversations = {
+            suffix: _conversation(suffix, saved) for suffix, saved in conversations.items()
+        }
+        self._recent: deque[Any] = deque(maxlen=64)
+        self._handlers: Mapping[str, Callable[[Record, str], Iterator[Item]]] = {
+            "user": self._message,
+            "assistant": self._message,
+            "attachment": self._attachment,
+            "queue-operation": self._queue,
+            "system": self._system,
+            "custom-title": self._titled,
+            "ai-title": self._titled,
+            "summary": self._titled,
+            "pr-link": self._pull_request,
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return what the constructor takes; JSON values of bounded size."""
+        return {
+            "cwd": self._cwd,
+            "rank": self._rank,
+            "title": self._title,
+            "attachments": self._attachments,
+            "meta": self._meta,
+            "heard": self._heard.state(),
+            "sidechains": self._sidechains.state(),
+            "prompts": self._prompts.state(),
+            "conversations": {
+                suffix: conversation.state() for suffix, conversation in self._conversations.items()
+            },
+        }
+
+    def feed(self, record: Record, place: str) -> Iterator[Item]:
+        """Take in one record; yield the documents it filled and what could not be understood."""
+        kind = record.get("type")
+        self._note(record)
+        handler = self._handlers.get(kind) if isinstance(kind, str) else None
+        if handler is not None:
+            yield from handler(record, place)
+        elif not isinstance(kind, str) or kind not in SPEECHLESS_TYPES:
+            yield _unknown(place, kind if isinstance(kind, str) else "no type")
+
+    def flush(self) -> Iterator[SourceDocument]:
+        """Yield all that is pending."""
+        for conversation in self._conversations.values():
+            yield from self._send(conversation)
+
+    def _note(self, record: Record) -> None:
+        """Remember where the session is: the latest cwd, branch, version."""
+        self._recent.append(record.get("uuid"))
+        for name, key in _META_FIELDS.items():
+            value = record.get(name)
+            if isinstance(value, str) and value:
+                self._meta[key] = _bounded(value)
+        if self._cwd is None:
+            # the folder it was started in fixes scope and project for good: a `cd` must not
+            # carry the rest of a conversation into another vault
+            self._cwd = self._meta.get("cwd")
+
+    def _message(self, record: Record, place: str) -> Iterator[Item]:
+        conversation = self._conversation_of(record)
+        if record["type"] == "assistant":
+            self._note_work(conversation, record)
+        yield from self._hear(conversation, record, said_in(record, self._context), place)
+
+    def _attachment(self, record: Record, place: str) -> Iterator[Item]:
+        self._attachments = True
+        conversation = self._conversation_of(record)
+        spoken = said_in_attachment(record, self._context)
+        yield from self._hear(conversation, record, spoken, place)
+
+    def _queue(self, record: Record, place: str) -> Iterator[Item]:
+        # versions that write attachments repeat these texts there, with their origin
+        if not self._attachments:
+            conversation = self._conversation_of(record)
+            spoken = said_in_queue(record, self._context)
+            yield from self._hear(conversation, record, spoken, place)
+
+    def _system(self, record: Record, place: str) -> Iterator[Item]:
+        self._conversation_of(record)
+        subtype = record.get("subtype")
+        if subtype is not None and str(subtype) not in SYSTEM_SUBTYPES:
+            yield _unknown(place, f"system/{subtype}")
+
+    def _titled(self, record: Record, place: str) -> Iterator[Item]:
+        found = title_in(record)
+        if found is None:
+            yield BadRecord(place, f"{record['type']} record without a title")
+        elif found[0] >= self._rank and self._is_about_this(record):
+            self._rank, self._title = found[0], shorten(clean_text(found[1]))
+
+    def _is_about_this(self, record: Record) -> bool:
+        """Say whether a title is this session's: summaries of others stand at a file's start."""
+        leaf = record.get("leafUuid")
+        if record["type"] != "summary":
+            return True
+        return leaf in self._recent if leaf else bool(self._conversations)
+
+    def _pull_request(self, record: Record, place: str) -> Iterator[Item]:
+        del place
+        url = record.get("prUrl")
+        if isinstance(url, str):
+            self._meta["pull_request"] = _bounded(url)
+        yield from ()
+
+    def _conversation_of(self, record: Record) -> Conversation:
+        suffix = ""
+        if not self._transcript.by_agent:
+            if record.get("isSidechain") is True:
+                suffix = self._sidechains.follow(record)
+            else:
+                self._sidechains.leave()
+        if suffix not in self._conversations:
+            self._conversations[suffix] = Conversation(suffix, PartCounter())
+        return self._conversations[suffix]
+
+    def _note_work(self, conversation: Conversation, record: Record) -> None:
+        message = record.get("message")
+        model = message.get("model") if isinstance(message, Mapping) else None
+        if isinstance(model, str) and model and model != "<synthetic>":
+            self._meta["model"] = _bounded(model)
+        for ref in touched_files(record, self._meta.get("cwd")):
+            if len(conversation.refs) < REFS_LIMIT:
+                conversation.refs[ref] = None
+
+    def _hear(
+        self, conversation: Conversation, record: Record, spoken: Iterator[Spoken], place: str
+    ) -> Iterator[Item]:
+        for said in spoken:
+            if isinstance(said, Problem):
+                yield BadRecord(place, said.reason)
+            elif isinstance(said, Unknown):
+                yield _unknown(place, said.kind)
+            else:
+                self._note_rewind(conversation, record, said)
+                yield from self._take(conversation, said)
+
+    def _note_rewind(self, conversation: Conversation, record: Record, said: Said) -> None:
+        """Flag what a rewind left behind: it stays, but the conversation went another way."""
+        if said.role is Role.OWNER and record["type"] == "user":
+            abandoned = self._prompts.abandoned(record.get("parentUuid"), said.key)
+            if abandoned and len(conversation.abandoned) < REFS_LIMIT:
+                conversation.abandoned.append(abandoned)
+        if conversation.suffix == "":
+            self._prompts.latest = said.key
+
+    def _take(self, conversation: Conversation, said: Said) -> Iterator[SourceDocument]:
+        text = self._heard.new_part(said.message, said.text) if said.message else said.text
+        if not text:
+            return
+        conversation.started = conversation.started or said.at
+        if not conversation.title and (said.role is Role.OWNER or self._is_agent(conversation)):
+            conversation.title = first_sentence(text)
+        author = _AUTHORS.get(said.role, self._env.options.owner_name)
+        for piece in split_utterance(Utterance(said.key, author, said.role, said.at, text)):
+            part = conversation.counter.place(len(piece.text))
+            if _is_full(conversation, part, len(piece.text)):
+                yield from self._send(conversation)
+            conversation.part = part
+            if self._env.unseen.claim(piece.native_id):
+                conversation.pending.append(piece)
+                conversation.characters += len(piece.text)
+        if sum(each.characters for each in self._conversations.values()) > PENDING_LIMIT:
+            yield from self.flush()
+
+    def _is_agent(self, conversation: Conversation) -> bool:
+        return self._transcript.by_agent or conversation.suffix != ""
+
+    def _send(self, conversation: Conversation) -> Iterator[SourceDocument]:
+        """Yield what is pending, as far as it is new; what it touched waits for new words."""
+        utterances = self._env.unseen.new(conversation.pending)
+        conversation.pending, conversation.characters = [], 0
+        if utterances:
+            yield self._document(conversation, utterances)
+            conversation.refs, conversation.abandoned = {}, []
+
+    def _document(
+        self, conversation: Conversation, utterances: tuple[Utterance, ...]
+    ) -> SourceDocument:
+        options, suffix = self._env.options, conversation.suffix
+        project = options.project or project_name(self._cwd)
+        own_title = self._title if suffix == "" else ""
+        return SourceDocument(
+            source=SOURCE,
+            native_id=self._transcript.native_id + suffix,
+            scope=options.scope_of(self._cwd),
+            project=project,
+            title=own_title or conversation.title or project or "Claude Code",
+            utterances=utterances,
+            started=conversation.started,
+            part=conversation.part,
+            refs=tuple(conversation.refs),
+            meta=self._document_meta(conversation),
+        )
+
+    def _document_meta(self, conversation: Conversation) -> dict[str, str]:
+        meta = {**self._meta, **self._transcript.meta}
+        if conversation.suffix:
+            meta |= {
+                "kind": "subagent",
+                "agent": conversation.suffix[1:],
+                "parent": self._transcript.native_id,
+            }
+        if conversation.abandoned:
+            meta["abandoned"] = " ".join(conversation.abandoned)
+        return meta
+
+
+def _is_full(conversation: Conversation, part: int, length: int) -> bool:
+    """Say whether `length` characters of `part` do not fit the pending event."""
+    return bool(conversation.pending) and (
+        part != conversation.part
+        or conversation.characters + length > EVENT_LIMIT
+        or len(conversation.pending) >= EVENT_UTTERANCES
+    )
+
+
+def _unknown(place: str, kind: str) -> UnknownRecord:
+    return UnknownRecord(place, shorten(clean_text(kind), 80))
+
+
+def _bounded(value: str) -> str:
+    return clean_text(value)[:META_LENGTH]

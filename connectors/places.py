@@ -1,0 +1,50 @@
+"""What a working directory tells, from its name alone: nothing here touches the file system."""
+
+from __future__ import annotations
+
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+
+from context_engine.events import Ref
+
+# Below these lies a person's whole life, or nothing that lasts: no project bears their name.
+_NO_PROJECT = frozenset({"", "/", "root", "tmp", "temp", "home", "Users", "workspace", "app"})
+_HOMES = ("home", "Users")
+_WORKTREES = (("worktrees", ".claude"), (".worktrees", None))
+
+
+def _pure(path: str) -> PurePath:
+    windows = "\\" in path or path[1:3] in {":/", ":"}
+    return PureWindowsPath(path) if windows else PurePosixPath(path)
+
+
+def project_name(cwd: str | None) -> str | None:
+    """Return the project that work in `cwd` belongs to: the folder's name, or None.
+
+    A worktree below `.claude/worktrees` or `.worktrees` belongs to the repository around it.
+    Homes and temporary folders are no projects.
+    """
+    if not cwd:
+        return None
+    path = _pure(cwd)
+    parts = _without_worktree(path.parts)
+    if not parts or parts[-1] in _NO_PROJECT or parts[-1] == path.anchor:
+        return None
+    is_home = len(parts) == len(path.anchor and (1,)) + 2 and parts[-2] in _HOMES
+    return None if is_home else parts[-1]
+
+
+def _without_worktree(parts: tuple[str, ...]) -> tuple[str, ...]:
+    for index, part in enumerate(parts):
+        for name, parent in _WORKTREES:
+            if part == name and index and parent in {None, parts[index - 1]}:
+                return parts[: index - 1] if parent else parts[:index]
+    return parts
+
+
+def file_ref(cwd: str, file: str) -> Ref:
+    """Return the place of `file`, relative to `cwd` when it lies below."""
+    path = _pure(file)
+    try:
+        return Ref(repo=cwd, path=path.relative_to(_pure(cwd)).as_posix())
+    except (ValueError, TypeError):
+        return Ref(repo=cwd, path=path.as_posix())

@@ -1,0 +1,26 @@
+"""All sources. A new one is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from connectors.base import Connector
+from context_engine.errors import UsageError
+
+SOURCES: Mapping[str, str] = {
+    "claude": "connectors.claude",
+}
+"""What the user types, and the module whose `CONNECTOR` reads it (imported when it is used)."""
+
+
+def load(name: str) -> Connector:
+    """Return the connector that the user calls `name`.
+
+    Raises UsageError naming the sources there are.
+    """
+    if name not in SOURCES:
+        known = ", ".join(sorted(SOURCES))
+        raise UsageError(f"there is no source {name!r}; known sources: {known}")
+    connector: Connector = import_module(SOURCES[name]).CONNECTOR
+    return connector
