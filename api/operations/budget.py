@@ -13,7 +13,7 @@ _ASCII_PER_TOKEN = 3.0
 _TOKENS_PER_OTHER = 1.5
 """Japanese costs 0.7 to 1.5 tokens a character, depending on whose tokenizer counts."""
 
-MIN_BUDGET = 300
+MIN_BUDGET = 500
 """Tokens below which no answer says anything."""
 MAX_BUDGET = 50_000
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from context_engine.clock import isoformat
 from index.model import Hit
 
-_MAX_TITLE = 200
+_MAX_TITLE = 120
 _MAX_SUMMARY = 300
 _BREAKS = re.compile(r"\s+")
 

@@ -7,8 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from api.operations.base import Operation
+from api.operations.get_context import GET_CONTEXT
+from api.operations.read_memory import READ_MEMORY
 from api.operations.search_knowledge import SEARCH_KNOWLEDGE
 
 OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType(
-    {operation.name: operation for operation in (SEARCH_KNOWLEDGE,)}
+    {operation.name: operation for operation in (SEARCH_KNOWLEDGE, GET_CONTEXT, READ_MEMORY)}
 )
