@@ -27,13 +27,14 @@ from context_engine.settings import Settings
 from workers.extraction.outcomes import Outcome
 from workers.extraction.protocol import ChatMessage, Ended, Health, Reply
 from workers.extraction.tokens import least_tokens
-from workers.extraction.wire import lines, parse_line, repeats_without_end
+from workers.extraction.wire import TAIL, lines, parse_line, repeats_without_end
 
 _CONNECT_SECONDS = 5.0
 _HEALTH_SECONDS = 60.0
 """A cold start loads gigabytes; a dead runner never answers."""
 _ERROR_BYTES = 64_000
 _CHARS_PER_TOKEN = 16
+_LOOK_EVERY = 32
 _NOT_FOUND = 404
 _DOWN = frozenset({401, 403, 404, 408, 429, 502, 503, 504})
 _OVERFLOW = ("context length", "context size", "exceeds the context", "exceed_context_size")
@@ -85,10 +86,14 @@ class _Answer:
         if part.get("done") is True:
             self.last = part
             self.ended = "length" if part.get("done_reason") == "length" else "stop"
+        elif self.size > self.limit or len(self.pieces) % _LOOK_EVERY == 0:
+            self._look_for_an_end()
+
+    def _look_for_an_end(self) -> None:
+        if repeats_without_end("".join(self.pieces[-TAIL:])):
+            self.ended = "repetition"
         elif self.size > self.limit:
             self.ended = "too_large"
-        elif len(self.pieces) % 32 == 0 and repeats_without_end("".join(self.pieces[-1200:])):
-            self.ended = "repetition"
 
     def count(self, key: str) -> int | None:
         """Return a token count of the last part; None when the server gives none."""

@@ -7,7 +7,8 @@ import re
 _OVERRIDE = re.compile(
     r"""
     \b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,40}?
-        \b(?:instructions?|prompts?|rules?|guidelines?|directions?|system\smessage|context|everything)\b
+        \b(?:instructions?|prompts?|rules?|guidelines?|directions?|system\smessage|context
+            |everything)\b
   | \b(?:new|updated|real)\s(?:system\s)?instructions?\s*:
   | \byou\sare\snow\b.{0,40}\b(?:mode|assistant|ai|agent|admin|dan|jailbroken|unrestricted)\b
   | \bsystem\s(?:prompt|override)\b
@@ -20,11 +21,14 @@ _OVERRIDE = re.compile(
 _TO_MEMORY = re.compile(
     r"""
     \b(?:save|store|add|write|record|log|put|commit|mark|register|persist|inject)\b.{0,60}?
-        \b(?:memory|memories|knowledge\s?base|vault|long[-\s]term|validated|as\s(?:a\s)?facts?|insights?)\b
+        \b(?:memory|memories|knowledge\s?base|vault|long[-\s]term|validated|as\s(?:a\s)?facts?
+            |insights?)\b
   | \bconfidence\b\s*[:=]?\s*["']?validated\b
   | \b(?:in|to)\syour\s(?:memory|memories|knowledge)\b
-  | \bas\san?\s(?:ai|assistant|language\smodel|llm)\b,?.{0,20}\byou\b.{0,20}\b(?:must|should|will|have\sto)\b
-  | \b(?:ai|assistants?|llms?|agents?)\b.{0,20}\b(?:must|should)\b.{0,20}\b(?:remember|memori[sz]e|store|save|trust)\b
+  | \bas\san?\s(?:ai|assistant|language\smodel|llm)\b,?.{0,20}\byou\b.{0,20}\b(?:must|should|will
+      |have\sto)\b
+  | \b(?:ai|assistants?|llms?|agents?)\b.{0,20}\b(?:must|should)\b.{0,20}\b(?:remember|memori[sz]e
+      |store|save|trust)\b
   | (?:メモリ|長期記憶|記憶|ナレッジベース|ボールト|知識ベース)(?:に|へ|として|領域).{0,20}?(?:保存|登録|追加|書き|記録|残|して)
   | (?:validated|検証済み|確定事項|事実)(?:として|に).{0,16}?(?:保存|登録|記録|記憶|覚え|マーク|扱)
   | (?:AI|アシスタント|エージェント|LLM)(?:は|へ|向け|への|なら).{0,30}?(?:覚え|記憶|保存|必ず|従)
@@ -72,9 +76,11 @@ _HEARSAY = re.compile(
   | (?:みたい|って)(?:です|だ)?よ?(?:。|$)(?<=って。)|(?:によ(?:る|れば)|いわく|曰く|談)|(?:から|に)聞い|聞いた話|伝え聞
   | みたいです(?:よ|ね)?(?:。|$)|(?:さん|部長|課長|社長|先生|くん|君)(?:が|は)(?:言|いっ)
   | んだって|なんだって|そうな(?:ので|んで)
-  | \b(?:apparently|allegedly|supposedly|reportedly|rumou?r|hearsay|i\sheard|i've\sheard|heard\s(?:that|from))\b
+  | \b(?:apparently|allegedly|supposedly|reportedly|rumou?r|hearsay|i\sheard|i've\sheard
+      |heard\s(?:that|from))\b
   | \baccording\sto\b|\b(?:told|tells)\s(?:me|us|him|her|them)\b|\bword\sis\b
-  | \b(?:says?|said|claims?|claimed|mentioned|suggested|thinks|believes|insists|reckons|argues?|reported|announced|wrote|asked)\b
+  | \b(?:says?|said|claims?|claimed|mentioned|suggested|thinks|believes|insists|reckons|argues?
+      |reported|announced|wrote|asked)\b
         (?:,|\s)(?!i\b|we\b|done|so\b)
   | \bpeople\ssay\b
     """,
@@ -97,21 +103,29 @@ _QUESTION = re.compile(
   | (?:です|ます|でしょう|ません|だろう|の|る|た|い)か(?:ね|な)?[。！\s]*$
   | (?:かな|かしら|だっけ|でしたっけ|っけ)[ぁあー〜。…\s]*$
   | ^\W*(?:(?:and|so|but|ok|okay|hmm|also|well)[,\s]+)?
-      (?:should|shall|can|could|would|do|does|did|is|are|was|were|will|have|has|what|why|how|which|who|when|where|any)
-      \s(?:i|we|you|it|that|this|the|there|they|he|she|anyone|someone|is|are|about|if|do|does|did|to|a|an|my|our)\b
+      (?:should|shall|can|could|would|do|does|did|is|are|was|were|will|have|has|what|why|how|which
+          |who|when|where|any)
+      \s(?:i|we|you|it|that|this|the|there|they|he|she|anyone|someone|is|are|about|if|do|does|did
+          |to|a|an|my|our)\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _UNSURE = re.compile(
     r"""
-    もし|仮に|としたら|だとすると|なら(?:ば)?(?:どう|、どう)|場合は?どう|かも(?:しれ|。|、|ね|な|$)|かもしれ|だろう|でしょう(?!か)|かな(?:[ぁあー。、…]|$)
+    もし|仮に|としたら|だとすると|なら(?:ば)?(?:どう|、どう)|場合は?どう|かも(?:しれ|。|、|ね|な|$)|かもしれ|だろう|でしょう(?!か)|かな(?:[ぁあー。、…]
+        |$)
   | 迷って|迷う|悩んで|悩む|検討(?:中|して|したい|する)|決めきれ|決められ|未定|保留|どうしよう|どうする|どっち|考え中|気がする|多分|たぶん|おそらく|恐らく
   | 決(?:めて|まって)(?:い)?(?:ない|ません)|決めかね|候補|案として|としては(?:どう|あり)|でもいい(?:けど|かな)
-  | \b(?:if|whether|unless|suppose|assuming)\s(?:we|i|you|it|they|that|the|this|there|he|she|someone|anyone)\b
-  | \b(?:what|how)\s(?:if|about)\b|\b(?:might|maybe|perhaps|possibly|probably|wonder|wondering|undecided|hypothetically)\b
-  | \b(?:not\ssure|unsure|no\sidea|can't\s(?:decide|choose)|cannot\s(?:decide|choose)|haven't\s(?:decided|chosen|settled|figured)|torn\sbetween|on\sthe\sfence)\b
-  | \b(?:not|never|hasn't|haven't|didn't|don't|yet\sto)\s(?:yet\s)?(?:be\s|been\s|really\s)?(?:decided?|agreed?|settled?|chosen?|choose)\b
-  | \b(?:could|would)\s(?:be|go|also|use|try|do|have)\b|\b(?:considering|thinking\s(?:about|of)|leaning\stowards?|toying)\b
+  | \b(?:if|whether|unless|suppose|assuming)\s(?:we|i|you|it|they|that|the|this|there|he|she
+      |someone|anyone)\b
+  | \b(?:what|how)\s(?:if|about)\b|\b(?:might|maybe|perhaps|possibly|probably|wonder|wondering
+      |undecided|hypothetically)\b
+  | \b(?:not\ssure|unsure|no\sidea|can't\s(?:decide|choose)|cannot\s(?:decide|choose)
+      |haven't\s(?:decided|chosen|settled|figured)|torn\sbetween|on\sthe\sfence)\b
+  | \b(?:not|never|hasn't|haven't|didn't|don't|yet\sto)\s(?:yet\s)?(?:be\s|been\s
+      |really\s)?(?:decided?|agreed?|settled?|chosen?|choose)\b
+  | \b(?:could|would)\s(?:be|go|also|use|try|do|have)\b|\b(?:considering|thinking\s(?:about|of)
+      |leaning\stowards?|toying)\b
   | \bto\sbe\s(?:decided|confirmed)\b|\btbd\b
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -15,8 +15,10 @@ MAX_LINE = 1_000_000
 MAX_BODY = 8_000_000
 """Bytes of one response: each token costs about 150 on the wire."""
 
-_TAIL = 1_200
-_REPEATS = 8
+TAIL = 900
+"""Characters at the end of an answer in which repetition shows."""
+
+_REPEATS = 6
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -59,16 +61,16 @@ def parse_line(line: bytes) -> dict[str, Any]:
 
 def repeats_without_end(text: str) -> bool:
     """Tell whether `text` ends in one short piece said over and over, white space included."""
-    tail = text[-_TAIL:]
-    if len(tail) < _TAIL:
+    tail = text[-TAIL:]
+    if len(tail) < TAIL:
         return False
-    if not tail[-_TAIL // 2 :].strip():
+    if not tail[-TAIL // 2 :].strip():
         return True
     # the period is the distance to the previous occurrence of the last few characters
     probe = tail[-24:]
     before = tail.rfind(probe, 0, len(tail) - 1)
     period = len(tail) - len(probe) - before
-    if before < 0 or period * _REPEATS > _TAIL:
+    if before < 0 or period * _REPEATS > TAIL:
         return False
     span = period * _REPEATS
     return tail[-span:-period] == tail[-span + period :]
