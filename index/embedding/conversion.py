@@ -17,10 +17,11 @@ import numpy as np
 from context_engine.ids import short_id
 from context_engine.logs import get_logger
 from index.embedding import weights as carried
-from index.embedding.unigram import Trie, build_trie
+from index.embedding.runtime import word_reader
+from index.embedding.unigram import Trie, UnigramTokenizer, build_trie
 
 MODEL_NAME = "multilingual-e5-small"
-RECIPE = "1"
+RECIPE = "2"
 """Raise it whenever the same weights would give other vectors: prefixes, graph, tokenizer."""
 _TEMPORARY = ".converting-"
 
@@ -90,15 +91,16 @@ def _convert(target: Path) -> None:
 
 
 def _write(folder: Path) -> None:
-    from index.embedding.graph import build_model
+    from index.embedding.calibration import calibrated_model
 
     weights = carried.open_weights(carried.find_weights())
-    (folder / "model.onnx").write_bytes(build_model(weights))
     pieces = carried.read_pieces(weights)
     trie = build_trie(pieces.texts, pieces.scores, pieces.special)
     np.save(folder / "edges.npy", trie.edges)
     np.save(folder / "pieces.npy", trie.pieces)
     np.save(folder / "scores.npy", trie.scores)
+    reader = word_reader(weights, UnigramTokenizer(trie, weights.unknown))
+    (folder / "model.onnx").write_bytes(calibrated_model(weights, reader))
 
 
 def _sync(path: Path) -> None:

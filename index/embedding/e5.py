@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from index.embedding.base import EmbedderIdentity, FloatMatrix
 from index.embedding.conversion import MODEL_NAME, ensure_converted, revision
-from index.embedding.text import clean
+from index.embedding.runtime import WordReader, open_session, run, word_reader
 from index.embedding.unigram import UnigramTokenizer
-from index.embedding.weights import Weights, dequantise, find_weights, open_weights
+from index.embedding.weights import find_weights, open_weights
 
 _DIMENSION = 384
 _PASSAGE, _QUERY = "passage: ", "query: "
-_START, _END = 0, 2
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,11 @@ class _Engine:
 
     process: int
     session: Any
-    tokenizer: UnigramTokenizer
-    words: NDArray[np.uint8]
-    max_tokens: int
+    reader: WordReader
 
     def embed(self, text: str) -> NDArray[np.float32]:
-        ids = self.tokenizer.encode(clean(text))[: self.max_tokens - 2]
-        words = dequantise(self.words[[_START, *ids, _END]])
-        (vector,) = self.session.run(None, {"words": words[None]})
-        return np.asarray(vector[0], np.float32)
+        vector: NDArray[np.float32] = run(self.session, self.reader.read(text))[0][0]
+        return vector
 
 
 class E5Embedder:
@@ -74,28 +69,6 @@ class E5Embedder:
 def _load(models: Path, threads: int) -> _Engine:
     converted = ensure_converted(models)
     weights = open_weights(find_weights())
-    return _Engine(
-        process=os.getpid(),
-        session=_session(converted.graph, threads),
-        tokenizer=UnigramTokenizer(converted.trie(), unknown=weights.unknown),
-        words=_word_table(weights),
-        max_tokens=weights.shape.positions,
-    )
-
-
-def _word_table(weights: Weights) -> NDArray[np.uint8]:
-    return weights.blocks("emb.word", weights.shape.hidden)
-
-
-def _session(path: Path, threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    # Waiting threads that spin would burn a core between two texts.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # The fusions of the higher levels are in the graph already; one of them is a loss.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    tokenizer = UnigramTokenizer(converted.trie(), weights.unknown)
+    session = open_session(converted.graph, threads)
+    return _Engine(os.getpid(), session, word_reader(weights, tokenizer))
