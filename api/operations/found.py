@@ -31,7 +31,7 @@ class Found(BaseModel):
     ]
     confidence: Annotated[
         str | None,
-        Field(description="validated by the owner, raw (unconfirmed), or null: imported text."),
+        Field(description="validated by the owner, raw (unconfirmed), or null: no insight."),
     ]
     source: str | None
     project: str | None

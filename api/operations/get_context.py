@@ -110,7 +110,7 @@ def _passage(chunk: ChunkText, wanted: bool, characters: int | None) -> Passage:
         heading=clip(chunk.heading, _MAX_HEADING),
         author=_author(chunk),
         date=isoformat(chunk.at) if chunk.at else None,
-        confidence=label(chunk.confidence),
+        confidence=label(chunk.confidence, chunk.path),
         text=text,
         cut=len(text) < len(chunk.text),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict
 
-from api.operations.notes import LoadedNote
-from vault.markdown import links
+if TYPE_CHECKING:
+    from vault.notes import Note
 
 _MAX_LINKS = 20
 _MAX_TEXT = 80
@@ -24,7 +25,7 @@ class LinkTo(BaseModel):
     path: str
 
 
-def links_of(note: LoadedNote, body: str) -> tuple[LinkTo, ...]:
+def links_of(note: Note, body: str) -> tuple[LinkTo, ...]:
     """Return the links in `body` to other notes of the same vault, the first twenty."""
     found = dict.fromkeys(_inside(note, body))
     return tuple(
@@ -32,12 +33,14 @@ def links_of(note: LoadedNote, body: str) -> tuple[LinkTo, ...]:
     )
 
 
-def _inside(note: LoadedNote, body: str) -> Iterator[tuple[str, str]]:
+def _inside(note: Note, body: str) -> Iterator[tuple[str, str]]:
+    from vault.markdown import links
+
     for link in links(body):
         target = link.target.split("#", 1)[0].strip()
         if not target or "://" in target or target.startswith(("/", "mailto:")):
             continue
-        folder = "" if link.wiki else posixpath.dirname(note.relative)
+        folder = "" if link.wiki else posixpath.dirname(note.path)
         spelled = target if link.wiki else unquote(target)
         path = posixpath.normpath(posixpath.join(folder, spelled))
         if not path.startswith(".."):

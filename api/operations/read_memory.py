@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -14,10 +14,16 @@ from api.operations.base import Answer, Operation, Request, Services
 from api.operations.budget import MAX_BUDGET, MIN_BUDGET, characters_within, largest_within
 from api.operations.found import clip
 from api.operations.links import LinkTo, links_of
-from api.operations.notes import LoadedNote, load_note
+from api.operations.notes import for_readers, load_note, place_of
 from api.operations.outline import as_markdown, best_sections, keep, outline
 from api.operations.quoting import NOTICE, Label, Notice, label
 from api.operations.staleness import stale_warnings
+from context_engine.clock import isoformat
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from vault.notes import Note
 
 _MAX_SCANNED = 1_000_000
 """Characters of a note that an outline or the choice of a section looks at."""
@@ -76,7 +82,7 @@ class ReadMemoryAnswer(Answer):
         str | None, Field(description="Who distilled it; in source text, headings name authors.")
     ]
     project: str | None
-    created: str | None
+    date: str | None
     verified: Annotated[str | None, Field(description="When it was last confirmed.")]
     level: Level
     text: str
@@ -97,7 +103,7 @@ def read_memory(services: Services, caller: Caller, request: ReadMemoryRequest) 
     Raises NotFoundError when it is absent or not the caller's to read.
     """
     note = load_note(services, caller, request.path)
-    extract = _EXTRACTS[request.level](note, request)
+    extract = _EXTRACTS[request.level](for_readers(note.body), request)
     bare = _answer(note, request, extract)
     links = links_of(note, extract.take(extract.most)[0])
     room = request.budget * _TEXT_SHARE if links else request.budget
@@ -123,21 +129,21 @@ class _Extract:
     warnings: tuple[str, ...] = ()
 
 
-def _outline(note: LoadedNote, request: ReadMemoryRequest) -> _Extract:
-    lines = outline(note.body[:_MAX_SCANNED], request.query)
+def _outline(body: str, request: ReadMemoryRequest) -> _Extract:
+    lines = outline(body[:_MAX_SCANNED], request.query)
     return _Extract(len(lines), lambda count: (keep(lines, count), None))
 
 
-def _section(note: LoadedNote, request: ReadMemoryRequest) -> _Extract:
-    found = best_sections(note.body[:_MAX_SCANNED], request.query or "")
+def _section(body: str, request: ReadMemoryRequest) -> _Extract:
+    found = best_sections(body[:_MAX_SCANNED], request.query or "")
     text = "\n\n".join(as_markdown(section) for section in found)
     warnings = () if found else ("no section concerns the query; see level 'outline'",)
     most = min(len(text), characters_within(request.budget))
     return _Extract(most, lambda length: (text[:length], None), warnings)
 
 
-def _full(note: LoadedNote, request: ReadMemoryRequest) -> _Extract:
-    rest = note.body[request.offset :]
+def _full(body: str, request: ReadMemoryRequest) -> _Extract:
+    rest = body[request.offset :]
 
     def take(length: int) -> tuple[str, int | None]:
         return rest[:length], request.offset + length if length < len(rest) else None
@@ -145,35 +151,41 @@ def _full(note: LoadedNote, request: ReadMemoryRequest) -> _Extract:
     return _Extract(min(len(rest), characters_within(request.budget)), take)
 
 
-_EXTRACTS: dict[Level, Callable[[LoadedNote, ReadMemoryRequest], _Extract]] = {
+_EXTRACTS: dict[Level, Callable[[str, ReadMemoryRequest], _Extract]] = {
     Level.OUTLINE: _outline,
     Level.SECTION: _section,
     Level.FULL: _full,
 }
 
 
-def _answer(note: LoadedNote, request: ReadMemoryRequest, extract: _Extract) -> ReadMemoryAnswer:
+def _answer(note: Note, request: ReadMemoryRequest, extract: _Extract) -> ReadMemoryAnswer:
+    from vault.notefile import text_in
+
+    unread = (f"its front matter cannot be read: {note.problem}",) if note.problem else ()
     return ReadMemoryAnswer(
-        path=note.place,
+        path=place_of(note),
         title=clip(note.title, _MAX_TITLE),
-        kind=_short(note, "kind"),
-        confidence=label(_short(note, "confidence")),
-        source=_short(note, "source"),
-        author=_short(note, "extractor"),
-        project=_short(note, "project"),
-        created=note.date("created", "started"),
-        verified=note.date("verified"),
+        kind=note.kind,
+        confidence=label(note.confidence, note.path),
+        source=_short(note.source),
+        author=_short(text_in(note.front, "extractor")),
+        project=_short(note.project),
+        date=_stamp(note.date),
+        verified=_stamp(note.verified),
         level=request.level,
         text="",
         next_offset=None,
         links=(),
-        warnings=(*note.warnings, *stale_warnings(note), *extract.warnings),
+        warnings=(*unread, *stale_warnings(note), *extract.warnings),
     )
 
 
-def _short(note: LoadedNote, key: str) -> str | None:
-    text = note.text(key)
+def _short(text: str | None) -> str | None:
     return clip(text, _MAX_FIELD) if text else None
+
+
+def _stamp(moment: datetime | None) -> str | None:
+    return isoformat(moment) if moment else None
 
 
 READ_MEMORY = Operation(

@@ -5,34 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING
 
-from api.operations.notes import LoadedNote
+if TYPE_CHECKING:
+    from vault.notes import Note
 
 _MAX_REFS = 20
-_MAX_NAME = 60
 _MAX_WARNINGS = 3
+_MAX_NAME = 60
 
 
-def stale_warnings(note: LoadedNote) -> tuple[str, ...]:
+def stale_warnings(note: Note) -> tuple[str, ...]:
     """Return a warning for the first files in `refs` that changed after the note was checked."""
-    checked = note.moment("verified", "updated", "created")
+    checked = note.verified or note.date
     if checked is None:
         return ()
-    changed = [name for name, path in _files(note.fields.get("refs")) if _changed(path, checked)]
+    changed = [name for name, path in _files(note) if _changed(path, checked)]
     return tuple(
         f"{name[-_MAX_NAME:]} changed since this was written: check before relying on it"
         for name in changed[:_MAX_WARNINGS]
     )
 
 
-def _files(refs: Any) -> Iterator[tuple[str, Path]]:
-    for ref in refs[:_MAX_REFS] if isinstance(refs, list) else ():
-        repo, path = (ref.get("repo"), ref.get("path")) if isinstance(ref, dict) else (None, None)
-        if not (isinstance(repo, str) and isinstance(path, str) and repo.startswith("/")):
-            continue
-        if not path.startswith("/") and ".." not in PurePosixPath(path).parts:
-            yield path, Path(repo) / path
+def _files(note: Note) -> Iterator[tuple[str, Path]]:
+    for ref in note.refs[:_MAX_REFS]:
+        inside = ref.path and not ref.path.startswith("/")
+        if ref.repo.startswith("/") and inside and ".." not in PurePosixPath(ref.path).parts:
+            yield ref.path, Path(ref.repo) / ref.path
 
 
 def _changed(path: Path, checked: datetime) -> bool:
