@@ -1,0 +1,13 @@
+FROM python:3.12-slim
+
+RUN useradd --create-home --uid 10001 engine
+WORKDIR /opt/context-engine
+COPY requirements/runtime.txt requirements/runtime.txt
+RUN pip install --no-cache-dir -r requirements/runtime.txt
+COPY . .
+RUN pip install --no-cache-dir --no-deps .
+RUN mkdir -p /home/engine/context-engine && chown engine:engine /home/engine/context-engine
+USER engine
+ENV CE_HOME=/home/engine/context-engine PYTHONSAFEPATH=1 PYTHONUNBUFFERED=1
+VOLUME /home/engine/context-engine
+CMD ["context-engine", "up"]
