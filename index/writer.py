@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,7 +26,7 @@ from index.chunking import CHUNKER
 from index.embedding.base import Embedder
 from index.entries import build_entries
 from index.pending import EmbedReport, embed_waiting, waiting
-from index.reading import NoteText, read_note
+from index.reading import read_note
 from index.schema import damage_reported, locked, open_for_writing, read_meta, write_meta
 from index.store import (
     FileState,
@@ -129,6 +129,11 @@ class IndexWriter:
         with damage_reported(self._path), immediate(self._connection):
             return self._write(path, prepared)
 
+    def chunk_count(self, path: str) -> int:
+        """Return how many chunks the vault file `path` is cut into."""
+        query = "SELECT count(*) FROM chunk JOIN note ON note.id = chunk.note WHERE note.path = ?"
+        return int(self._connection.execute(query, (path,)).fetchall()[0][0])
+
     def remove_note(self, path: str) -> bool:
         """Take the vault file `path` out of the index; return whether it was there."""
         with damage_reported(self._path), immediate(self._connection):
@@ -217,7 +222,7 @@ class IndexWriter:
         except (OSError, BadInputError) as error:
             return FileState(path, 0, 0, 0, ""), str(error)
         try:
-            note = _titled(read_note(path, data), path)
+            note = read_note(path, data)
         except BadInputError as error:
             return state, error.reason
         return prepare(state, note.metadata, build_entries(path, note))
@@ -299,10 +304,3 @@ def _hash_file(path: Path) -> str:
     except OSError:
         return ""
     return hasher.hexdigest()
-
-
-def _titled(note: NoteText, path: str) -> NoteText:
-    """Return the note with its file's name as the title where it has none."""
-    if note.metadata.title:
-        return note
-    return replace(note, metadata=replace(note.metadata, title=Path(path).stem))
