@@ -45,6 +45,11 @@ class Home:
         return self.state / "logs"
 
     @property
+    def locks(self) -> Path:
+        """Lock files between our own processes; empty, never a source of truth."""
+        return self.state / "locks"
+
+    @property
     def audit_log(self) -> Path:
         """One line a request."""
         return self.state / "audit.jsonl"

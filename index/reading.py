@@ -17,9 +17,9 @@ MAX_FRONT_MATTER = 64 * 1024
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TITLE = re.compile(r"^# +(\S.{0,300})", re.MULTILINE)
-_MESSAGE = re.compile(r"<!-- ce:u=[0-9a-f]+ \w+ -->")
+_MESSAGE = re.compile(r"<!-- ce:u=[0-9a-f]+ \w+[^<>]*-->")
 _HEADING_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}))?")
-_CONFIDENCE = re.compile(r"<!-- ce:i=[0-9a-f]+ (raw|validated) -->")
+_CONFIDENCE = re.compile(r"<!-- ce:i=[0-9a-f]+ (raw|validated)\b[^<>]*-->")
 T = TypeVar("T", Kind, Confidence)
 
 _FOLDER_KINDS = {"projects": Kind.PROJECT, "people": Kind.PERSON}

@@ -1,0 +1,84 @@
+"""Insights as dated sections of a project's or a person's note."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from context_engine.clock import isoformat, parse_utc
+from context_engine.insights import Confidence, Insight
+from vault.blocks import WORD, Block, Body, make_block
+from vault.escape import escape, unescape
+from vault.statements import (
+    Statement,
+    clean_title,
+    parse_statement,
+    render_statement,
+    statement_of,
+)
+
+_HEADING = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} · (?P<title>.*)\Z")
+_WORD_VALUE = re.compile(r"[^A-Za-z0-9:._/@+-]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One insight in a project's or person's note."""
+
+    insight_id: str
+    title: str
+    at: datetime | None
+    confidence: Confidence
+    """`validated` only while nobody changed the section since."""
+    extractor: str | None
+    event_id: str | None
+    utterance: str | None
+    statement: Statement
+    edited: bool
+
+
+def render_entry(insight: Insight, source_title: str | None, folder: str) -> Block:
+    """Return the section of one insight in a note that lies in `folder`."""
+    statement = statement_of(insight, source_title)
+    day = f"{insight.created.astimezone(UTC):%Y-%m-%d}"
+    title = escape(clean_title(insight.title)) or "—"
+    values = {
+        WORD: insight.confidence.value,
+        "by": insight.extractor,
+        "event": insight.event_id,
+        "u": insight.utterance,
+        "at": isoformat(insight.created),
+    }
+    fields = {name: _WORD_VALUE.sub("_", value)[:80] for name, value in values.items() if value}
+    text = render_statement(statement, folder)
+    return make_block("i", insight.insight_id, f"{day} · {title}", fields, text)
+
+
+def entries_of(body: Body, folder: str) -> tuple[Entry, ...]:
+    """Return the insights in a note's body, in its order."""
+    return tuple(_entry(block, folder) for block in body.blocks if block.type == "i")
+
+
+def entry_time(block: Block) -> datetime | None:
+    """Return when the insight's evidence was said."""
+    with suppress(ValueError):
+        return parse_utc(block.fields.get("at", ""))
+    return None
+
+
+def _entry(block: Block, folder: str) -> Entry:
+    match = _HEADING.match(block.heading)
+    stated = block.fields.get(WORD) == Confidence.VALIDATED.value and not block.edited
+    return Entry(
+        insight_id=block.marker,
+        title=unescape(match["title"] if match else block.heading),
+        at=entry_time(block),
+        confidence=Confidence.VALIDATED if stated else Confidence.RAW,
+        extractor=block.fields.get("by"),
+        event_id=block.fields.get("event"),
+        utterance=block.fields.get("u"),
+        statement=parse_statement(block.text, folder),
+        edited=block.edited,
+    )

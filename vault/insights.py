@@ -1,0 +1,331 @@
+"""Insight notes: one file an insight, or one dated section of a project's or person's note.
+
+Where one lands follows from its kind alone. Saving again changes nothing; what a person edited or
+reviewed is never changed; rules (`cues`) never write over what a model distilled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from context_engine.clock import isoformat
+from context_engine.errors import (
+    BadInputError,
+    NoteConflictError,
+    NotFoundError,
+    UnsafePathError,
+)
+from context_engine.home import Home
+from context_engine.insights import Insight
+from context_engine.scopes import Scope
+from vault.blocks import Block, Body, parse_body, replaced
+from vault.entries import entry_time, render_entry
+from vault.escape import escape, one_line
+from vault.find import find_note
+from vault.frontmatter import render, wrap
+from vault.layout import INBOX, KIND_FOLDERS, SECTION_KINDS
+from vault.listing import list_notes
+from vault.locks import note_lock
+from vault.names import note_name
+from vault.notefile import NoteText, decode_note, sealed, text_in, time_in, with_front
+from vault.paths import vault_root
+from vault.sourcefront import merged_refs
+from vault.statements import (
+    TITLE_LIMIT,
+    Statement,
+    clean_title,
+    clean_words,
+    render_statement,
+    statement_of,
+    summary_of,
+)
+from vault.store import Snapshot, read, read_or_none, remove, rewrite
+from vault.subjects import find_subject, new_subject, subject_name
+
+PROVISIONAL = frozenset({"cues"})
+"""Extractors whose insights a model's replace."""
+
+
+class Outcome(StrEnum):
+    """What became of an insight that was to be saved."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    """A person edited or reviewed the note; theirs stays."""
+    OUTRANKED = "outranked"
+    """A better extractor wrote it already."""
+
+
+@dataclass(frozen=True)
+class SaveResult:
+    """Where an insight went."""
+
+    path: str
+    """Relative to the vault of the insight's scope."""
+    insight_id: str
+    outcome: Outcome
+
+
+def save_insight(home: Home, insight: Insight) -> SaveResult:
+    """Write one insight into the vault of its scope; durable when it returns.
+
+    Raises NoteConflictError, DeadlineExceededError and UnsafePathError like `write_source`.
+    """
+    root = vault_root(home, insight.scope)
+    source_title = _title_at(root, insight.source_path)
+    if insight.kind in SECTION_KINDS and subject_name(insight):
+        return _save_section(home, root, insight, source_title)
+    return _save_note(home, root, insight, source_title)
+
+
+def remove_provisional(
+    home: Home, scope: Scope, event_id: str, *, keep: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Take out what rules alone wrote about an event, except the insight ids in `keep`.
+
+    What a person edited or reviewed stays. Returns the notes removed or changed.
+    """
+    root = vault_root(home, scope)
+    doomed = _Provisional(event_id, frozenset(keep))
+    return tuple(path for path in _mentioning(root, event_id) if _purge(home, scope, path, doomed))
+
+
+@dataclass(frozen=True)
+class _Provisional:
+    """Which insights `remove_provisional` takes out."""
+
+    event_id: str
+    keep: frozenset[str]
+
+    def covers_note(self, note: NoteText) -> bool:
+        front = note.front
+        return (
+            front.get("event") == self.event_id
+            and front.get("extractor") in PROVISIONAL
+            and front.get("id") not in self.keep
+            and _is_ours(note)
+        )
+
+    def covers_block(self, block: Block) -> bool:
+        return (
+            block.fields.get("event") == self.event_id
+            and block.fields.get("by") in PROVISIONAL
+            and block.marker not in self.keep
+            and not block.edited
+        )
+
+
+# --- one file an insight ---
+
+
+def _save_note(home: Home, root: Path, insight: Insight, source_title: str | None) -> SaveResult:
+    # a project or person insight that names none belongs nowhere yet
+    folder = INBOX if insight.kind in SECTION_KINDS else KIND_FOLDERS[insight.kind]
+    statement = replace(statement_of(insight, source_title), tags=())
+    title = clean_title(insight.title) or summary_of(statement.content)
+    body = f"# {escape(title)}\n\n{render_statement(statement, folder)}\n"
+    front = sealed(_front(insight, title, statement), body)
+    with note_lock(home, insight.scope, f"{folder}/{insight.insight_id}"):
+        path = find_note(root, folder, insight.insight_id)
+        if path is None:
+            name = note_name(title, insight.insight_id, date=insight.created.astimezone(UTC))
+            path = f"{folder}/{name}"
+        outcome = rewrite(root, path, lambda seen: _merged_note(seen, path, front, body))
+    return SaveResult(path, insight.insight_id, outcome)
+
+
+def _front(insight: Insight, title: str, statement: Statement) -> dict[str, Any]:
+    return {
+        "type": "insight",
+        "id": insight.insight_id,
+        "kind": insight.kind.value,
+        "confidence": insight.confidence.value,
+        "title": title,
+        "summary": summary_of(statement.content),
+        "scope": insight.scope.value,
+        "project": _word(insight.project),
+        "people": clean_words(insight.people),
+        "tags": clean_words(insight.tags),
+        "source": _word(insight.source),
+        "source_note": statement.source_path,
+        "utterance": _word(insight.utterance),
+        "event": _word(insight.event_id),
+        "extractor": _word(insight.extractor),
+        "created": isoformat(insight.created),
+        "verified": isoformat(insight.verified) if insight.verified else None,
+        "supersedes": _word(insight.supersedes),
+        "refs": merged_refs([], insight.refs),
+    }
+
+
+def _merged_note(
+    seen: Snapshot | None, path: str, front: Mapping[str, Any], body: str
+) -> tuple[bytes | None, Outcome]:
+    if seen is None:
+        return _encoded(wrap(render(front)) + body), Outcome.CREATED
+    try:
+        note = decode_note(seen.data, path)
+    except BadInputError:
+        return None, Outcome.KEPT
+    if not _is_ours(note):
+        return None, Outcome.KEPT
+    standing = _standing(
+        known=(text_in(note.front, "extractor"), text_in(note.front, "event")),
+        new=(front["extractor"], front["event"]),
+    )
+    if standing is not Outcome.UPDATED:
+        return None, standing
+    text = with_front(note, front, path) + body
+    changed = text.encode("utf-8", "replace") != seen.data
+    return _encoded(text), Outcome.UPDATED if changed else Outcome.UNCHANGED
+
+
+def _is_ours(note: NoteText) -> bool:
+    """Tell whether no person edited or reviewed the note."""
+    return note.untouched and not note.front.get("reviewed")
+
+
+def _standing(known: tuple[str | None, str | None], new: tuple[str | None, str | None]) -> Outcome:
+    """Tell what a new version of an insight may do, given (extractor, event) of both.
+
+    The same words said again in another conversation keep their first source.
+    """
+    known_provisional, new_provisional = known[0] in PROVISIONAL, new[0] in PROVISIONAL
+    if new_provisional and not known_provisional:
+        return Outcome.OUTRANKED
+    if known_provisional == new_provisional and known[1] != new[1]:
+        return Outcome.UNCHANGED
+    return Outcome.UPDATED
+
+
+# --- one section an insight ---
+
+
+def _save_section(home: Home, root: Path, insight: Insight, source_title: str | None) -> SaveResult:
+    folder, name = KIND_FOLDERS[insight.kind], subject_name(insight)
+    block = render_entry(insight, source_title, folder)
+    # one lock for all of the folder: a note may be known by several names
+    with note_lock(home, insight.scope, folder):
+        path = find_subject(root, insight.kind, name)
+        outcome = rewrite(root, path, lambda seen: _merged_section(seen, path, insight, block))
+    return SaveResult(path, insight.insight_id, outcome)
+
+
+def _merged_section(
+    seen: Snapshot | None, path: str, insight: Insight, block: Block
+) -> tuple[bytes | None, Outcome]:
+    data = seen.data if seen else new_subject(insight, subject_name(insight)).encode()
+    note = decode_note(data, path)
+    blocks, outcome = _with_block(parse_body(note.body), block)
+    if blocks is None:
+        return None, outcome
+    known = time_in(note.front, "updated")
+    updated = max(known, insight.created) if known else insight.created
+    head = with_front(note, {"updated": updated}, path)
+    return _encoded(head + blocks.render()), outcome
+
+
+def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
+    blocks = list(body.blocks)
+    number = next((n for n, block in enumerate(blocks) if block.marker == new.marker), None)
+    if number is None:
+        blocks.insert(_place_for(blocks, new), new)
+        return replace(body, blocks=tuple(blocks)), Outcome.CREATED
+    old = blocks[number]
+    if old.fields == new.fields:
+        return None, Outcome.UNCHANGED
+    if old.edited:
+        return None, Outcome.KEPT
+    standing = _standing(
+        known=(old.fields.get("by"), old.fields.get("event")),
+        new=(new.fields.get("by"), new.fields.get("event")),
+    )
+    if standing is not Outcome.UPDATED:
+        return None, standing
+    blocks[number] = replaced(old, new)
+    return replace(body, blocks=tuple(blocks)), Outcome.UPDATED
+
+
+def _place_for(blocks: list[Block], new: Block) -> int:
+    at, place = entry_time(new), len(blocks)
+    while at and place and (before := entry_time(blocks[place - 1])) and before > at:
+        place -= 1
+    return place
+
+
+# --- taking provisional ones out ---
+
+
+def _mentioning(root: Path, event_id: str) -> Iterator[str]:
+    needle = event_id.encode()
+    for folder in (*KIND_FOLDERS.values(), INBOX):
+        for file in list_notes(root, folder):
+            with suppress(NotFoundError, BadInputError, UnsafePathError):
+                if needle in read(root, file.path).data:
+                    yield file.path
+
+
+def _purge(home: Home, scope: Scope, path: str, doomed: _Provisional) -> bool:
+    root = vault_root(home, scope)
+    folder, _, name = path.rpartition("/")
+    sections = folder in {KIND_FOLDERS[kind] for kind in SECTION_KINDS}
+    if sections:
+        with note_lock(home, scope, folder):
+            return rewrite(root, path, lambda seen: _without_blocks(seen, path, doomed))
+    with note_lock(home, scope, f"{folder}/{name.removesuffix('.md').rpartition('-')[2]}"):
+        return _remove_note(root, path, doomed)
+
+
+def _remove_note(root: Path, path: str, doomed: _Provisional) -> bool:
+    seen = read_or_none(root, path)
+    if seen is None:
+        return False
+    try:
+        if not doomed.covers_note(decode_note(seen.data, path)):
+            return False
+        remove(root, path, seen)
+    except (BadInputError, NoteConflictError):
+        # a person is at it: theirs stays
+        return False
+    return True
+
+
+def _without_blocks(
+    seen: Snapshot | None, path: str, doomed: _Provisional
+) -> tuple[bytes | None, bool]:
+    if seen is None:
+        return None, False
+    note = decode_note(seen.data, path)
+    body = parse_body(note.body)
+    if not any(doomed.covers_block(block) for block in body.blocks):
+        return None, False
+    # what a person wrote below such a section, under a heading of their own, stays
+    blocks = [
+        replace(block, raw=block.tail) if doomed.covers_block(block) else block
+        for block in body.blocks
+    ]
+    return _encoded(note.head + replace(body, blocks=tuple(blocks)).render()), True
+
+
+def _title_at(root: Path, path: str | None) -> str | None:
+    """Return the title of the source note that an insight links to."""
+    with suppress(NotFoundError, BadInputError, UnsafePathError):
+        if path:
+            return text_in(decode_note(read(root, path).data, path).front, "title")
+    return None
+
+
+def _word(text: str | None) -> str | None:
+    return one_line(text, TITLE_LIMIT) or None if text else None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,261 @@
+"""Source notes: what came in, readable, each message once, a person's edits kept.
+
+Writing is a merge: a message is found by its marker, replaced when it changed at the source,
+inserted by its time when it is new, and left alone when a person edited it. So an event may be
+delivered again, in any order, by any number of workers, and be killed half-way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from context_engine.errors import BadInputError, UnsafePathError
+from context_engine.events import Ref, SourceDocument, Utterance
+from context_engine.home import Home
+from context_engine.scopes import Scope
+from vault.blocks import Block, Body, parse_body
+from vault.conflicts import save_conflict
+from vault.escape import escape
+from vault.find import find_note
+from vault.frontmatter import render, wrap
+from vault.layout import SOURCES, source_folder, source_of_path, source_root
+from vault.listing import list_notes
+from vault.locks import note_lock
+from vault.merging import Merge, merge_messages
+from vault.messages import Message, Rendered, parse_messages, render_message, utterance_of
+from vault.names import note_name, subject_slug
+from vault.notefile import NoteText, decode_note, refs_in, sealed, text_in, with_front
+from vault.paths import vault_root
+from vault.sourcefront import front_changes, is_newer, new_front, title_of
+from vault.store import Snapshot, read, read_or_none, rewrite
+
+_EDITED = "a person edited this message; the source has another version since"
+_MAX_COPIES = 9
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """What became of one document. Tuples hold message markers."""
+
+    path: str
+    """Relative to the vault of the document's scope."""
+    created: bool = False
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Changed at the source but edited by a person: theirs stays, the new is in `conflicts`."""
+    conflicts: tuple[str, ...] = ()
+    """Paths of conflict copies in the inbox."""
+    redactions: Mapping[str, int] = field(default_factory=dict)
+    """Secrets taken out, by kind."""
+    problem: str | None = None
+    """Why an existing note of this document could not be continued; `path` lies beside it."""
+
+
+@dataclass(frozen=True)
+class SourceSlice:
+    """Messages of one source note and what surrounds them: what an extractor needs."""
+
+    source: str
+    path: str
+    title: str
+    project: str | None
+    refs: tuple[Ref, ...]
+    messages: tuple[Utterance, ...]
+    preceding: tuple[Utterance, ...]
+    """Up to `before` messages that stand before the first of `messages`."""
+
+
+@dataclass
+class _Place:
+    """Where a document's part is written, and what stands in notes beside it that are broken."""
+
+    path: str
+    elsewhere: list[Block] = field(default_factory=list)
+    problem: str | None = None
+
+
+def write_source(home: Home, document: SourceDocument) -> WriteResult:
+    """Merge one document (or the next piece of one) into its note; durable when it returns.
+
+    A note whose front matter a person removed or broke stays byte for byte as it is; the document
+    then goes on in a note beside it.
+
+    Raises NoteConflictError when a person keeps saving the note meanwhile, DeadlineExceededError
+    when its lock is not to be had, UnsafePathError when its place is a link.
+    """
+    root = vault_root(home, document.scope)
+    messages = _render(document)
+    key = f"{document.source}/{document.document_id}/{document.part}"
+    with note_lock(home, document.scope, key):
+        place = _find_place(root, document)
+        result, kept = rewrite(
+            root, place.path, lambda seen: _merged(seen, place, document, messages)
+        )
+    redactions: Counter[str] = Counter()
+    for message in messages:
+        redactions.update(message.redactions)
+    copies = tuple(_save_kept(home, document.scope, place.path, block) for block in kept)
+    return replace(result, conflicts=copies, redactions=dict(redactions))
+
+
+def read_messages(
+    home: Home, scope: Scope, path: str, markers: Collection[str] | None = None
+) -> tuple[Message, ...]:
+    """Return the messages of a source note, all or those with these markers, in its order.
+
+    Raises NotFoundError, BadInputError and UnsafePathError like `store.read`.
+    """
+    note = decode_note(read(vault_root(home, scope), path).data, path)
+    wanted = None if markers is None else frozenset(markers)
+    return tuple(
+        message
+        for message in parse_messages(note.body)
+        if wanted is None or message.marker in wanted
+    )
+
+
+def read_slice(
+    home: Home, scope: Scope, path: str, markers: Collection[str], *, before: int = 6
+) -> SourceSlice:
+    """Return the messages with these markers and what an extractor needs to know around them.
+
+    Messages that a person took out or edited are left out: their words are not the speaker's.
+
+    Raises NotFoundError, BadInputError and UnsafePathError like `store.read`.
+    """
+    note = decode_note(read(vault_root(home, scope), path).data, path)
+    said = [message for message in parse_messages(note.body) if not message.edited]
+    wanted = frozenset(markers)
+    first = next((n for n, message in enumerate(said) if message.marker in wanted), len(said))
+    return SourceSlice(
+        source=_source_of(note, path),
+        path=path,
+        title=text_in(note.front, "title") or "",
+        project=text_in(note.front, "project"),
+        refs=refs_in(note.front),
+        messages=tuple(utterance_of(message) for message in said if message.marker in wanted),
+        preceding=tuple(utterance_of(message) for message in said[max(0, first - before) : first]),
+    )
+
+
+def known_utterances(home: Home) -> Iterator[tuple[str, str]]:
+    """Yield (source, marker) of every message in the vaults: enough to refill a lost ledger.
+
+    Notes that cannot be read are left out.
+    """
+    for scope in Scope:
+        root = vault_root(home, scope)
+        for file in list_notes(root, SOURCES):
+            try:
+                note = decode_note(read(root, file.path).data, file.path)
+            except (BadInputError, UnsafePathError):
+                continue
+            source = _source_of(note, file.path)
+            yield from ((source, block.marker) for block in parse_body(note.body).blocks)
+
+
+def _source_of(note: NoteText, path: str) -> str:
+    folder = source_of_path(path) or ""
+    named = text_in(note.front, "source") or ""
+    return named if named.strip() and subject_slug(named) == folder else folder
+
+
+def _render(document: SourceDocument) -> list[Rendered]:
+    """Return the messages, one a marker: of two with the same id the later one counts."""
+    latest = {utterance.marker: utterance for utterance in document.utterances}
+    return [render_message(utterance) for utterance in latest.values()]
+
+
+def _find_place(root: Path, document: SourceDocument) -> _Place:
+    first = find_note(root, source_root(document.source), document.document_id, document.part)
+    place = _Place(first or _new_path(document))
+    stem = place.path.removesuffix(".md")
+    for number in range(2, _MAX_COPIES):
+        seen = _read_broken(root, place)
+        if seen is None:
+            return place
+        place.elsewhere += seen
+        place.path = f"{stem}-{number}.md"
+    raise BadInputError(place.path, "none of this document's notes has readable front matter")
+
+
+def _read_broken(root: Path, place: _Place) -> Sequence[Block] | None:
+    """Return the messages of the note at `place` when a person broke it, None when it is usable."""
+    try:
+        seen = read_or_none(root, place.path)
+        note = decode_note(seen.data, place.path) if seen else None
+    except BadInputError as error:
+        place.problem = error.reason
+        return ()
+    if note is None or (note.yaml is not None and note.problem is None):
+        return None
+    place.problem = note.problem or "its front matter was removed"
+    return parse_body(note.body).blocks
+
+
+def _new_path(document: SourceDocument) -> str:
+    folder = source_folder(document.source, new_front(document)["started"])
+    name = note_name(title_of(document), document.document_id, part=document.part)
+    return f"{folder}/{name}"
+
+
+def _merged(
+    seen: Snapshot | None, place: _Place, document: SourceDocument, messages: Sequence[Rendered]
+) -> tuple[bytes | None, tuple[WriteResult, list[Block]]]:
+    note = decode_note(seen.data, place.path) if seen else None
+    body = parse_body(note.body) if note else Body(f"# {escape(title_of(document))}\n")
+    merge = Merge(list(body.blocks))
+    merge_messages(merge, messages, place.elsewhere)
+    result = WriteResult(
+        place.path,
+        created=note is None,
+        added=tuple(merge.added),
+        changed=tuple(merge.changed),
+        unchanged=tuple(merge.unchanged),
+        kept=tuple(block.marker for block in merge.kept),
+        problem=place.problem,
+    )
+    after = Body(body.lead, tuple(merge.blocks))
+    text = _updated_text(note, after, document, place.path) if note else _new_text(after, document)
+    return text.encode("utf-8", "replace"), (result, merge.kept)
+
+
+def _new_text(body: Body, document: SourceDocument) -> str:
+    text = body.render()
+    return wrap(render(sealed(new_front(document), text))) + text
+
+
+def _updated_text(note: NoteText, body: Body, document: SourceDocument, path: str) -> str:
+    changes: dict[str, Any] = front_changes(note.front, document)
+    text = note.body
+    if note.untouched:
+        body, title = _retitled(note, body, document)
+        changes |= title
+    # a body without news keeps its bytes, whatever a person made of its blank lines
+    if body != parse_body(note.body):
+        text = body.render()
+    if note.untouched:
+        changes = sealed({**note.front, **changes}, text)
+    return with_front(note, changes, path) + text
+
+
+def _retitled(note: NoteText, body: Body, document: SourceDocument) -> tuple[Body, dict[str, Any]]:
+    """Follow a title that changed at the source, unless a person chose one."""
+    old, new = text_in(note.front, "title") or "", title_of(document)
+    heading = f"# {escape(old)}\n"
+    if old == new or not document.title.strip() or not is_newer(note.front, document):
+        return body, {}
+    if not body.lead.startswith(heading):
+        return body, {}
+    return replace(body, lead=f"# {escape(new)}\n{body.lead[len(heading) :]}"), {"title": new}
+
+
+def _save_kept(home: Home, scope: Scope, path: str, block: Block) -> str:
+    content = f"# {block.heading}\n\n{block.text}\n"
+    return save_conflict(home, scope, path, _EDITED, content)
