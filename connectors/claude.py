@@ -133,8 +133,9 @@ class _Run:
             reader = LineReader(handle, cursor)
             self._progress(cursor.offset)
             reported = committed = cursor.offset
+            place = show_path(found.path)
             for line in reader:
-                yield from _records(session, line, show_path(found.path))
+                yield from _records(session, line, place)
                 if reader.offset - committed >= CHECKPOINT_BYTES:
                     yield from _commit(session, reader, key)
                     self._progress(reader.offset - reported)

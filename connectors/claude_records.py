@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -16,7 +16,8 @@ from context_engine.clock import Clock
 from context_engine.events import Ref, Role
 from context_engine.ids import long_id
 
-Record = Mapping[str, Any]
+Record = dict[str, Any]
+"""A line of a transcript as parsed; nothing in it can be relied on."""
 
 SPEECHLESS_TYPES = frozenset(
     {
@@ -98,12 +99,14 @@ _EDITING_TOOLS = {
     "Write": "file_path",
     "NotebookEdit": "notebook_path",
 }
-_NOT_SPOKEN_FLAGS = (
-    "isMeta",
-    "isCompactSummary",
-    "isVisibleInTranscriptOnly",
-    "isApiErrorMessage",
-    "turnCompanion",
+_NOT_SPOKEN_FLAGS = frozenset(
+    {
+        "isMeta",
+        "isCompactSummary",
+        "isVisibleInTranscriptOnly",
+        "isApiErrorMessage",
+        "turnCompanion",
+    }
 )
 _MACHINE_ORIGINS = frozenset(
     {
@@ -171,12 +174,29 @@ class Context:
     by_agent: bool
 
 
+def is_silent(record: Record) -> bool:
+    """Say quickly that a message is nothing but tool results, thinking and calls that only read.
+
+    Most of a transcript is; False means that it has to be looked at.
+    """
+    message = record.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return isinstance(content, list) and all(map(_is_silent_block, content))
+
+
+def _is_silent_block(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "tool_use":
+        return str(block.get("name")) not in _EDITING_TOOLS
+    return isinstance(kind, str) and kind in _SPEECHLESS_BLOCKS
+
+
 def said_in(record: Record, context: Context) -> Iterator[Spoken]:
     """Yield what was said in a `user` or `assistant` record."""
     message = record.get("message")
-    if any(record.get(flag) is True for flag in _NOT_SPOKEN_FLAGS):
+    if any(record[flag] is True for flag in _NOT_SPOKEN_FLAGS & record.keys()):
         return
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         yield Problem(f"{record.get('type')} record without a readable message")
     elif record.get("type") == "assistant":
         if message.get("model") != "<synthetic>":
@@ -188,7 +208,7 @@ def said_in(record: Record, context: Context) -> Iterator[Spoken]:
 def said_in_attachment(record: Record, context: Context) -> Iterator[Spoken]:
     """Yield what a person typed while the assistant worked; all else attached is machine text."""
     attachment = record.get("attachment")
-    if not isinstance(attachment, Mapping) or attachment.get("type") != "queued_command":
+    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
         return
     if attachment.get("commandMode") not in {None, "prompt"} or attachment.get("isMeta") is True:
         return
@@ -216,12 +236,12 @@ def title_in(record: Record) -> tuple[int, str] | None:
 def touched_files(record: Record, cwd: str | None) -> Iterator[Ref]:
     """Yield the files that the tools called in an assistant record change."""
     message = record.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
+    content = message.get("content") if isinstance(message, dict) else None
     for block in content if isinstance(content, list) and cwd else ():
-        if not isinstance(block, Mapping) or block.get("type") != "tool_use":
+        if not isinstance(block, dict) or block.get("type") != "tool_use":
             continue
         arguments, field = block.get("input"), _EDITING_TOOLS.get(str(block.get("name")))
-        path = arguments.get(field) if field and isinstance(arguments, Mapping) else None
+        path = arguments.get(field) if field and isinstance(arguments, dict) else None
         if isinstance(path, str) and 0 < len(path) <= _PATH_LENGTH and cwd:
             yield file_ref(cwd, path)
 
@@ -234,7 +254,7 @@ def _assistant(record: Record, message: Record, context: Context) -> Iterator[Sp
 
 
 def _user(record: Record, content: Any, origin: Any, context: Context) -> Iterator[Spoken]:
-    kind = origin.get("kind") if isinstance(origin, Mapping) else record.get("turnOrigin")
+    kind = origin.get("kind") if isinstance(origin, dict) else record.get("turnOrigin")
     name = None if kind is None else str(kind)
     if name in _PERSON_ORIGINS:
         yield from _utterances(record, _blocks(content), context, user_words)
@@ -254,7 +274,7 @@ def _blocks(content: Any) -> Iterator[str | Problem | Unknown]:
 
 
 def _block(block: Any) -> Iterator[str | Problem | Unknown]:
-    if not isinstance(block, Mapping):
+    if not isinstance(block, dict):
         yield Problem("a content block is not an object")
         return
     kind = block.get("type")

@@ -22,6 +22,7 @@ from connectors.claude_records import (
     Said,
     Spoken,
     Unknown,
+    is_silent,
     said_in,
     said_in_attachment,
     said_in_queue,
@@ -49,6 +50,7 @@ PENDING_LIMIT = 2 * EVENT_LIMIT
 REFS_LIMIT = 50
 META_LENGTH = 300
 
+_MESSAGES = ("user", "assistant")
 _AUTHORS = {Role.ASSISTANT: "assistant", Role.OTHER: "pasted"}
 _META_FIELDS = {
     "sessionId": "session",
@@ -125,6 +127,7 @@ class Session:
         self._title: str = state.get("title", "") or transcript.title or ""
         self._attachments: bool = state.get("attachments", False)
         self._meta: dict[str, str] = dict(state.get("meta", {}))
+        self._meta_seen: dict[str, str] = {}
         self._heard = Heard(state.get("heard"))
         self._sidechains = Sidechains(state.get("sidechains"))
         self._prompts = Prompts(state.get("prompts"))
@@ -164,6 +167,10 @@ class Session:
     def feed(self, record: Record, place: str) -> Iterator[Item]:
         """Take in one record; yield the documents it filled and what could not be understood."""
         kind = record.get("type")
+        self._recent.append(record.get("uuid"))
+        if kind in _MESSAGES and is_silent(record):
+            self._follow(record)
+            return
         self._note(record)
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:
@@ -178,10 +185,10 @@ class Session:
 
     def _note(self, record: Record) -> None:
         """Remember where the session is: the latest cwd, branch, version."""
-        self._recent.append(record.get("uuid"))
         for name, key in _META_FIELDS.items():
             value = record.get(name)
-            if isinstance(value, str) and value:
+            if value and value != self._meta_seen.get(name) and isinstance(value, str):
+                self._meta_seen[name] = value
                 self._meta[key] = _bounded(value)
         if self._cwd is None:
             # the folder it was started in fixes scope and project for good: a `cd` must not
@@ -208,7 +215,7 @@ class Session:
             yield from self._hear(conversation, record, spoken, place)
 
     def _system(self, record: Record, place: str) -> Iterator[Item]:
-        self._conversation_of(record)
+        self._follow(record)
         subtype = record.get("subtype")
         if subtype is not None and str(subtype) not in SYSTEM_SUBTYPES:
             yield _unknown(place, f"system/{subtype}")
@@ -234,20 +241,24 @@ class Session:
             self._meta["pull_request"] = _bounded(url)
         yield from ()
 
+    def _follow(self, record: Record) -> str:
+        """Return the suffix of the conversation that the record belongs to."""
+        if self._transcript.by_agent:
+            return ""
+        if record.get("isSidechain") is True:
+            return self._sidechains.follow(record)
+        self._sidechains.leave()
+        return ""
+
     def _conversation_of(self, record: Record) -> Conversation:
-        suffix = ""
-        if not self._transcript.by_agent:
-            if record.get("isSidechain") is True:
-                suffix = self._sidechains.follow(record)
-            else:
-                self._sidechains.leave()
+        suffix = self._follow(record)
         if suffix not in self._conversations:
             self._conversations[suffix] = Conversation(suffix, PartCounter())
         return self._conversations[suffix]
 
     def _note_work(self, conversation: Conversation, record: Record) -> None:
         message = record.get("message")
-        model = message.get("model") if isinstance(message, Mapping) else None
+        model = message.get("model") if isinstance(message, dict) else None
         if isinstance(model, str) and model and model != "<synthetic>":
             self._meta["model"] = _bounded(model)
         for ref in touched_files(record, self._meta.get("cwd")):

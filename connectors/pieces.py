@@ -35,6 +35,9 @@ class PartCounter:
 
 def split_utterance(utterance: Utterance, limit: int = EVENT_LIMIT) -> Iterator[Utterance]:
     """Yield `utterance`, or pieces of it that fit an event, named `<id>`, `<id>~2`, `<id>~3`."""
+    if len(utterance.text) <= limit:
+        yield utterance
+        return
     for number, text in enumerate(split_text(utterance.text, limit), 1):
         native_id = utterance.native_id if number == 1 else f"{utterance.native_id}~{number}"
         yield replace(utterance, native_id=native_id, text=text)

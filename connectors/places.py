@@ -43,6 +43,9 @@ def _without_worktree(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 def file_ref(cwd: str, file: str) -> Ref:
     """Return the place of `file`, relative to `cwd` when it lies below."""
+    below = file.removeprefix(cwd)
+    if below != file and below.startswith("/") and "//" not in file and "/." not in below:
+        return Ref(repo=cwd, path=below[1:])
     path = _pure(file)
     try:
         return Ref(repo=cwd, path=path.relative_to(_pure(cwd)).as_posix())
