@@ -1,39 +1,168 @@
-"""Values given to a name that says it is secret: env files, YAML, JSON, flags, sentences."""
+"""Values given to a name that says it is secret: env files, YAML, JSON, code, flags, sentences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from context_engine.redaction.judgement import Style, Value, is_secret
 from context_engine.redaction.model import Span, Subject
-from context_engine.redaction.values import is_placeholder
+from context_engine.redaction.names import Name, names
 
-_NAME = re.compile(
-    r"(?:password|passwd|passphrase|pwd|secret|(?:api|access|secret|private|account|encryption|signing)[_-]?key|token)"
-    r"\\*[\"'\]]?\s{0,4}(?::=|=>|[:=：＝])\s{0,4}"
-    r"(?:\\*(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})|(?P<bare>[^\s\"'`,;、。)]{6,512}))",
-    re.IGNORECASE,
+# What may stand between a name and its value. A group's name says which style follows.
+_SEPARATOR = re.compile(
+    r"""
+    (?:\\{0,3}["'`\]]){0,2}\*{0,2}                       # the name was quoted, or bold
+    (?:[ \t]?[(（][^()（）\n]{1,30}[)）])?               # password (production):
+    (?:
+      (?P<sibling>["'`]?(?:</?[A-Za-z]{1,10}>)?[,;\s]{0,40}(?:\w{1,12}="[^"\n]{0,40}"[ ]){0,3}
+        \\{0,3}["'<]?(?:value|string|default|secretvalue)\\{0,3}["']?[ ]?[:=>]\s{0,4})
+    | (?P<typed>\??[ \t]?:[ \t]?[A-Za-z][A-Za-z0-9_.<>\[\]?|\ ]{0,30}?[ \t]?=(?![=>])[ \t]?)
+    | (?P<compared>[ \t]?[!=]==?[ \t]?(?=["'`]))
+    | (?P<assigned>[ \t\u3000]{0,24}(?::=|=>|\?\?=|\|\|=|\?=|->|[=＝])[ \t\u3000]{0,8}\*{0,2})
+    | (?P<field>[ \t]{0,24}[:：→⇒]\*{0,2}(?:[ \t\u3000]{0,8}|[ \t]?(?:[|>][+-]?)?\n[ \t]{0,16}))
+    | (?P<listed>(?<=["'`]),[ ]?(?=\\{0,3}["'`]))        # put("password", "…")
+    | (?P<element>(?:[ ]\w{1,12}="[^"\n]{0,40}"){0,2}>)
+    | (?P<call>\((?=["'`]))
+    | (?P<cell>[ \t]{0,24}\|[ \t]{0,8})
+    | (?P<prose>
+        (?:[ ](?:for|of|on|in|at|to)[ ][^\n:=]{1,40}?)?[ ]
+        (?:is|was|to|as|from|be|becomes|changed[ ]to|set[ ]to)
+        (?:[ ](?:now|set[ ]to|currently|just|still|probably|literally))?[ ]?:?[ ]
+      | [ \u3000]?(?:として(?:は)?|については|には|では|は|が|を|も|に|の値は)[、,]?
+        (?:次|以下|こちら|これ|下記|今)?(?:の通り|のとおり)?(?:です)?[:：→]?[ \u3000]?
+      )
+    | (?P<flag>[ \t]{1,4})
+    | (?P<bracket>(?=[「『“]))
+    )
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
-_LITERALS = (b"passw", b"passphrase", b"pwd", b"secret", b"key", b"token")
-_JAPANESE = re.compile(
-    r"(?:パスワード|パスフレーズ|暗証番号|APIキー|シークレット|トークン)\s?(?:は|：|:|＝|=|「)\s?[「\"'`]?([!-~]{4,256})"
+_LOOSE = frozenset({"prose", "cell", "call", "listed", "flag", "bracket", "compared"})
+_QUOTE_ONLY = frozenset({"call", "compared", "bracket"})
+_BARE_STYLES = {
+    "sibling": Style.FIELD,
+    "typed": Style.CODE,
+    "field": Style.FIELD,
+}
+_THEN = re.compile(r"[\"'`」』”]?[ ]?(?:to|から|→|->|or)[ ]?")
+
+_OPENING = re.compile(r"(?:[furbFURB@]{0,2})(?P<open>\\{0,3}(?:\"\"\"|'''|[\"'`“‘「『«]))")
+_CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_LONGEST = 4096
+
+# Japanese text ends a value, whether spaced or not; so does what was redacted before.
+_BARE = re.compile(r"[^\s\"'`<>|\ufffc\u3000-\u303f\u3040-\u9fff\uff01\uff08-\uff0c\uff1a-\uff1f]+")
+_NEXT = re.compile(
+    r"[,;&](?=[ ]?[\"']?[A-Za-z][\w.-]{0,40}[\"']?[ ]?[=:])|&(?:quot|lt|gt|#\d\d|#x\w\w);"
 )
+_BRACKET = re.compile(r"[()\[\]{}]")
+_TRAILING = re.compile(r"[\]),.;:!?}*\\]+\Z")
+_ASSIGNED_LINE = re.compile(
+    r"(?:>\s?|[|#;] ?|- |\d{1,4}[:.|]|\$ |export |setx? |ENV |ARG |local |readonly |declare -x |-e )*\Z"
+)
+_LINE_REACH = 40
 
 
 def assignments(subject: Subject) -> Iterator[Span]:
-    """Yield the values of assignments to secret names."""
-    for literal in _LITERALS:
-        for place in subject.places(literal):
-            match = _NAME.match(subject.text, place)
-            if match is None:
-                match = _NAME.match(subject.text, max(0, place - 8)) if literal == b"key" else None
-            if match is None:
-                continue
-            group = "quoted" if match["quoted"] else "bare"
-            value = match[group]
-            if is_placeholder(value) or (group == "bare" and not re.search(r"\d", value)):
-                continue
-            yield Span(*match.span(group), "password")
-    for match in _JAPANESE.finditer(subject.text):
-        if not is_placeholder(match[1]) and re.search(r"\d", match[1]):
-            yield Span(*match.span(1), "password")
+    """Yield the values of names that say they are secret."""
+    for name in names(subject):
+        separator = _SEPARATOR.match(subject.text, name.end)
+        if separator and not (name.verb and separator.lastgroup in _LOOSE):
+            for value in _values(subject.text, name, separator):
+                yield Span(value.start, value.end, name.kind)
+
+
+def _values(text: str, name: Name, separator: re.Match[str]) -> Iterator[Value]:
+    value = _read(text, name, separator)
+    if value is None or not is_secret(text, name.trust, value):
+        return
+    yield value
+    then = _THEN.match(text, value.end) if value.style is Style.PROSE else None
+    second = _bare(text, then.end(), Style.PROSE) if then else None
+    if second and is_secret(text, name.trust, second):
+        # changed the password from … to …
+        yield second
+
+
+def _read(text: str, name: Name, separator: re.Match[str]) -> Value | None:
+    """Return the value after `separator`: quoted, or one bare word."""
+    start, how = separator.end(), separator.lastgroup or ""
+    opening = _OPENING.match(text, start)
+    if opening:
+        return _quoted(text, opening, Style.CITED if how in _LOOSE else Style.QUOTED)
+    if how in _QUOTE_ONLY:
+        return None
+    if how == "element":
+        return _text_of_element(text, start)
+    if how != "assigned":
+        return _bare(text, start, _BARE_STYLES.get(how, Style.PROSE))
+    return _assigned(text, name, start, tight=separator[0] == "=")
+
+
+def _text_of_element(text: str, start: int) -> Value | None:
+    value = _bare(text, start, Style.FIELD)
+    return value if value and text.startswith("</", value.end) else None
+
+
+def _assigned(text: str, name: Name, start: int, *, tight: bool) -> Value | None:
+    """Return what follows `=`: a literal in an env file or a flag, an expression in code."""
+    spelled = text[name.start : name.end]
+    literal = tight and (spelled.isupper() or spelled[0] == "-" or _begins_line(text, name.start))
+    return _bare(text, start, Style.ENV if literal else Style.CODE)
+
+
+def _begins_line(text: str, position: int) -> bool:
+    start = text.rfind("\n", max(0, position - _LINE_REACH), position) + 1
+    near = start > 0 or position <= _LINE_REACH
+    return near and bool(_ASSIGNED_LINE.match(text, start, position))
+
+
+def _quoted(text: str, opening: re.Match[str], style: Style) -> Value | None:
+    mark = opening["open"]
+    closing = mark[:-1] + _CLOSING.get(mark[-1], mark[-1])
+    end = _closing(text, closing, opening.end())
+    if end < 0:
+        return _bare(text, opening.end(), style)
+    return Value(opening.end(), end, style)
+
+
+def _closing(text: str, closing: str, start: int) -> int:
+    """Return where a quoted value ends: before an unescaped `closing`, on the same line."""
+    limit = start + _LONGEST
+    end = text.find(closing, start, limit)
+    while end > start and closing[0] != "\\" and _is_escaped(text, end):
+        end = text.find(closing, end + 1, limit)
+    several_lines = len(closing) == 1 and end > start and text.find("\n", start, end) >= 0
+    return -1 if several_lines else end
+
+
+def _is_escaped(text: str, position: int) -> bool:
+    backslashes = 0
+    while text[position - backslashes - 1] == "\\":
+        backslashes += 1
+    return backslashes % 2 == 1
+
+
+def _bare(text: str, start: int, style: Style) -> Value | None:
+    match = _BARE.match(text, start, start + _LONGEST)
+    if match is None:
+        return None
+    end = match.end()
+    if style is Style.ENV and text[end : end + 1] in {"", "\n", "\r"} and text[end - 1] not in ",)":
+        return Value(start, end, style)
+    following = _NEXT.search(text, start, end + 1) if style is not Style.ENV else None
+    end = _balanced_end(text, start, following.start() if following else end)
+    trailing = _TRAILING.search(text, start, end)
+    end = trailing.start() if trailing else end
+    return Value(start, end, style) if end > start else None
+
+
+def _balanced_end(text: str, start: int, end: int) -> int:
+    """Return where the first bracket closes that did not open in the value: (password=x)."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text, start, end):
+        depth += 1 if bracket[0] in "([{" else -1
+        if depth < 0:
+            return bracket.start()
+    return end

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 
-from context_engine.redaction.model import Span, Subject
+from context_engine.redaction.model import LEFT_EDGE, Span, Subject
 
-_NUMBER = re.compile(
-    r"(?<![0-9０-９A-Za-z_.,/+=&#-])"
-    r"[2-6２-６][0-9０-９]{3}"
-    r"(?:[0-9０-９]{11,12}"
-    r"|(?P<gap>[ \u3000\u00a0‐‑–−ー－-])"
-    r"(?:[0-9０-９]{4}(?P=gap)[0-9０-９]{4}(?P=gap)[0-9０-９]{4}(?:(?P=gap)[0-9０-９]{3})?"
-    r"|[0-9０-９]{6}(?P=gap)[0-9０-９]{4,5}))"
-    r"(?![0-9０-９A-Za-z_/+=-]|\.[0-9])"
+_LEFT = LEFT_EDGE + r"(?<![_./#０-９-])(?<!\d,)"
+_GROUPED = (
+    r"{d}{{3}}(?:{d}{{11,12}}"  # 4111111111111111
+    r"|(?P<gap>{gap})(?:{d}{{4}}(?P=gap){d}{{4}}(?P=gap){d}{{4}}(?:(?P=gap){d}{{3}})?"  # 4-4-4-4(-3)
+    r"|{d}{{6}}(?P=gap){d}{{4,5}}))"  # American Express, Diners Club
+    r"(?![0-9０-９A-Za-z_+-]|\.[0-9])"
 )
+_NUMBER = re.compile(_LEFT + "[2-6]" + _GROUPED.format(d="[0-9]", gap="[ \u00a0‐‑–−-]"))
+_WIDE = re.compile("[２-６]" + _GROUPED.format(d="[０-９]", gap="[ \u3000‐‑–−ー－-]"))
+
+# In this view digits are all zero: four of them and then many more are worth a closer look.
+_DIGITS = bytes(
+    ord("0") if chr(b) in string.digits else ord(" ") if chr(b) in " -?" else ord("a")
+    for b in range(256)
+)
+_CANDIDATE = re.compile(rb"0000 ?0000[0 ]{4,}+")
 
 # issuer identification numbers: first digits from, to, and the lengths issued
 _ISSUERS: tuple[tuple[str, str, frozenset[int]], ...] = (
@@ -36,7 +44,14 @@ _ISSUERS: tuple[tuple[str, str, frozenset[int]], ...] = (
 
 def cards(subject: Subject) -> Iterator[Span]:
     """Yield card numbers, contiguous or in the groups printed on cards, full-width too."""
-    for match in _NUMBER.finditer(subject.text):
+    for candidate in _CANDIDATE.finditer(subject.ascii.translate(_DIGITS)):
+        yield from _valid(_NUMBER.finditer(subject.text, candidate.start(), candidate.end()))
+    if not subject.text.isascii():
+        yield from _valid(_WIDE.finditer(subject.text))
+
+
+def _valid(matches: Iterator[re.Match[str]]) -> Iterator[Span]:
+    for match in matches:
         digits = "".join(str(int(c)) for c in match[0] if c.isdigit())
         if _issued(digits) and _luhn(digits):
             yield Span(match.start(), match.end(), "card-number")

@@ -13,6 +13,7 @@ from context_engine.redaction.cards import cards
 from context_engine.redaction.contacts import emails, phones
 from context_engine.redaction.headers import credentials
 from context_engine.redaction.model import (
+    BLANK,
     MARKER,
     CustomPattern,
     Detector,
@@ -74,23 +75,16 @@ def _custom(pattern: CustomPattern) -> Detector:
 
 
 def _find(text: str, detectors: Iterable[Detector]) -> list[Span]:
-    subject = Subject(text)
+    # Same length, so that offsets agree, and nothing in it that a detector would take up again.
+    subject = Subject(MARKER.sub(lambda found: BLANK * len(found[0]), text))
     found = [
         (span, order)
         for order, detector in enumerate(detectors)
         for span in detector(subject)
-        if _holds_secret(text, span)
+        if any(character.isalnum() for character in subject.text[span.start : span.end])
     ]
     found.sort(key=lambda item: (item[0].start, -item[0].end, item[1]))
     return _merge(span for span, _ in found)
-
-
-def _holds_secret(text: str, span: Span) -> bool:
-    """Tell whether anything but markers is left in a span: what was redacted stays as it is."""
-    if "[redacted:" not in text[span.start : span.end]:
-        return span.end > span.start
-    rest = MARKER.sub("", text[span.start : span.end])
-    return any(character.isalnum() for character in rest)
 
 
 def _merge(spans: Iterable[Span]) -> list[Span]:

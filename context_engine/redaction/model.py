@@ -10,6 +10,16 @@ from typing import NamedTuple
 
 MARKER = re.compile(r"\[redacted:[a-z-]{2,32}\]")
 
+BLANK = "\ufffc"
+"""Stands in detectors' eyes for what was redacted before. No value contains it."""
+
+# A token begins where no letter or digit stands before it, except that of an escape: the n of \\n,
+# the D of %3D, the m of a terminal's colour.
+LEFT_EDGE = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})"
+    r"|(?<=\[\dm)|(?<=\[\d\dm)|(?<=\[\d;\d\dm))"
+)
+
 
 def marker(kind: str) -> str:
     """Return what replaces a secret of `kind`."""
@@ -26,7 +36,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Redacted:
-    """`text` without secrets; `counts` says how many of which kind were taken out, never a value."""
+    """`text` without secrets, and how many of which kind were taken out (never a value)."""
 
     text: str
     counts: Mapping[str, int]

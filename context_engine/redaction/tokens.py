@@ -3,90 +3,115 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import string
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
-from context_engine.redaction.model import Span, Subject
+from context_engine.redaction.forms import RUNS, SCATTERED, SHAPES, Form
+from context_engine.redaction.model import LEFT_EDGE, Span, Subject
+from context_engine.redaction.values import is_masked, is_varied
 
-# A token begins where no letter or digit stands before it, except that of an escape: \n, %3D, ESC[32m
-_LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\[\dm)|(?<=\[\d\dm)|(?<=\[\d;\d\dm))"
-
-# kind, and the token's form from its first character
-FORMS: tuple[tuple[str, str], ...] = (
-    ("aws-access-key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),
-    ("gcp-api-key", r"AIza[0-9A-Za-z_-]{35}"),
-    ("google-oauth", r"ya29\.[0-9A-Za-z_.-]{20,}|1//0[0-9A-Za-z_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}"),
-    ("azure-client-secret", r"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,}"),
-    ("azure-devops-token", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
-    ("github-token", r"gh[opusr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,}"),
-    ("gitlab-token", r"gl(?:pat|ptt|dt|rt|cbt|ft|agent|oas|soat|imt)-[A-Za-z0-9_.-]{20,}"),
-    ("slack-token", r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}"),
-    ("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"),
-    ("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{20,}"),
-    ("openrouter-key", r"sk-or-v1-[0-9a-f]{40,}"),
-    ("openai-key", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,}"),
-    ("huggingface-token", r"hf_[A-Za-z0-9]{30,}|api_org_[A-Za-z0-9]{30,}"),
-    ("stripe-key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,}"),
-    ("twilio-key", r"SK[0-9a-f]{32}"),
-    ("sendgrid-key", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}"),
-    ("mailgun-key", r"key-[0-9a-f]{32}|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])"),
-    ("mailchimp-key", r"[0-9a-f]{32}-us\d{1,2}"),
-    ("npm-token", r"npm_[A-Za-z0-9]{30,}"),
-    ("pypi-token", r"pypi-[A-Za-z0-9_-]{40,}"),
-    ("docker-token", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-    ("digitalocean-token", r"do[opr]_v1_[a-f0-9]{40,}"),
-    ("shopify-token", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32,}"),
-    ("square-token", r"EAAA[EFl][A-Za-z0-9_-]{55,}|sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}"),
-    ("telegram-token", r"\d{8,10}:AA[A-Za-z0-9_-]{32,}"),
-    (
-        "discord-webhook",
-        r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,20}/[A-Za-z0-9_-]{40,}",
-    ),
-    ("discord-token", r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),
-    ("notion-token", r"ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43,}"),
-    ("linear-key", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
-    ("atlassian-token", r"AT[AC]TT3[A-Za-z0-9_=-]{20,}|ATBB[A-Za-z0-9]{24,}"),
-    ("databricks-token", r"dapi[0-9a-f]{32}(?:-\d)?"),
-    ("newrelic-key", r"NR(?:AK|JS|II|RA|SP)-[A-Za-z0-9_-]{19,}|[0-9a-f]{36}NRAL"),
-    ("sentry-token", r"sntry[su]_[A-Za-z0-9+/=_-]{40,}"),
-    ("cloudflare-key", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
-    ("heroku-key", r"HRKU-[A-Za-z0-9_-]{36,}"),
-    ("grafana-token", r"glc_[A-Za-z0-9+/=]{32,}|glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
-    ("vault-token", r"hv[sbr]\.[A-Za-z0-9_-]{24,}"),
-    ("terraform-token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}"),
-    ("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    ("jwt", r"eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"),
-)
-
-_KINDS = tuple(kind for kind, _ in FORMS)
-_ANY = re.compile(_LEFT + "(?:" + "|".join(f"({form})" for _, form in FORMS) + ")")
-
+_IN_RUN = (string.ascii_letters + string.digits + "_-").encode()
+_CLASSES = bytes(ord("a") if byte in _IN_RUN else ord(" ") for byte in range(256))
 _RUN = b"a" * 16
-_CLASSES = bytes(
-    97 if chr(byte).isalnum() and byte < 128 or byte in b"_-" else 32 for byte in range(256)
+_REACH = 24
+"""How far before a run of token characters a literal can stand (`1//0`, `.atlasv1.`)."""
+
+_TAIL = 100
+"""How far behind a run a token without a literal must be seen to be known."""
+
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+_AWS_REACH = 200
+_LONGEST_BOUNDED = 300
+
+Compiled = tuple[Form, re.Pattern[str]]
+
+
+def _by_anchor(forms: Iterable[Form], left_edge: str) -> dict[str, list[Compiled]]:
+    table: defaultdict[str, list[Compiled]] = defaultdict(list)
+    for form in forms:
+        compiled = re.compile(left_edge + form.pattern, re.ASCII)
+        for anchor in form.anchors:
+            table[anchor].append((form, compiled))
+    return dict(table)
+
+
+def _any_of(literals: Iterable[str]) -> re.Pattern[bytes]:
+    """Return a regex for the literals, grouped by first letter so that most are never compared."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for literal in sorted(literals, key=len, reverse=True):
+        groups[literal[0]].append(re.escape(literal[1:]))
+    branches = (f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in groups.items())
+    return re.compile("|".join(branches).encode())
+
+
+_RUN_FORMS = _by_anchor(RUNS, LEFT_EDGE)
+_RUN_ANCHOR = _any_of(_RUN_FORMS)
+_SCATTERED_FORMS = _by_anchor(SCATTERED, "")
+# LEFT_EDGE, looked at from behind the first character: a search is fast that begins with a class
+_EDGE_BEHIND = r"(?:(?<![\w-].)|(?<=\\[nrt].)|(?<=\[\dm.)|(?<=\[\d\dm.)|(?<=\[\d;\d\dm.))"
+_SHAPES = tuple(
+    (kind, re.compile(first + _EDGE_BEHIND + rest, re.ASCII)) for kind, first, rest in SHAPES
 )
-_REACH = 90
-"""How far before a run of token characters a token can begin (a webhook's host and path)."""
 
 
 def tokens(subject: Subject) -> Iterator[Span]:
     """Yield tokens known by their form."""
     for start, end in _regions(subject.ascii.translate(_CLASSES)):
-        for match in _ANY.finditer(subject.text, start, end):
-            yield Span(match.start(), match.end(), _KINDS[(match.lastindex or 1) - 1])
+        yield from _in_region(subject, start, end)
+    for anchor, forms in _SCATTERED_FORMS.items():
+        for place in subject.places(anchor.encode()):
+            yield from _at(subject.text, place, forms)
+
+
+def _in_region(subject: Subject, start: int, end: int) -> Iterator[Span]:
+    for anchor in _RUN_ANCHOR.finditer(subject.ascii, start, end):
+        for span in _at(subject.text, anchor.start(), _RUN_FORMS[anchor[0].decode()]):
+            yield span
+            if span.kind == "aws-access-key":
+                yield from _aws_secret(subject.text, span.end)
+    for kind, shape in _SHAPES:
+        for match in shape.finditer(subject.text, start, end + _TAIL):
+            yield _whole(subject.text, match, kind)
+
+
+def _at(text: str, place: int, forms: list[Compiled]) -> Iterator[Span]:
+    """Yield the token that has its literal at `place`, in the first form that fits."""
+    for form, pattern in forms:
+        match = (
+            pattern.match(text, place) if not form.before else _around(text, place, form, pattern)
+        )
+        if match and not is_masked(match[0]):
+            yield Span(match.start(), match.end(), form.kind)
+            return
+
+
+def _around(text: str, place: int, form: Form, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    start = max(0, place - form.before)
+    match = pattern.search(text, start, place + _LONGEST_BOUNDED)
+    return pattern.match(text, match.start()) if match and match.start() <= place else None
+
+
+def _whole(text: str, match: re.Match[str], kind: str) -> Span:
+    """Return the span of a match that may have been cut off by its region's end."""
+    full = match.re.match(text, match.start()) or match
+    return Span(full.start(), full.end(), kind)
+
+
+def _aws_secret(text: str, position: int) -> Iterator[Span]:
+    """Yield the secret half of an AWS key pair, which has no form of its own."""
+    match = _AWS_SECRET.search(text, position, position + _AWS_REACH)
+    if match and is_varied(match[0]):
+        yield Span(match.start(), match.end(), "aws-secret-key")
 
 
 def _regions(classes: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the surroundings of runs of 16 or more token characters, joined where they touch."""
-    start = end = 0
+    """Yield runs of 16 or more token characters with what stands just before, none twice."""
+    end = 0
     run = classes.find(_RUN)
     while run >= 0:
         stop = classes.find(b" ", run)
         stop = len(classes) if stop < 0 else stop
-        if run - _REACH > end:
-            if end:
-                yield start, end
-            start = max(0, run - _REACH)
-        end = stop + _REACH
+        yield max(end, run - _REACH), stop
+        end = stop
         run = classes.find(_RUN, stop)
-    if end:
-        yield start, end
