@@ -50,11 +50,10 @@ class _Block:
     text: str
 
 
-def split_sections(body: str) -> Iterator[tuple[str, Section]]:
+def split_sections(body: str) -> Iterator[Section]:
     """Yield the sections of a note body (front matter removed), cut at H1 and H2 outside fences.
 
-    Each comes with its raw H2, markers included. An H1 starts a section without adding to the
-    heading path: it repeats the note's title.
+    An H1 starts a section without adding to the heading path: it repeats the note's title.
     """
     heading = ""
     lines: list[str] = []
@@ -86,11 +85,11 @@ def plain_heading(text: str) -> str:
     return _COMMENT.sub("", text).rstrip(" \t#").strip()
 
 
-def _section(heading: str, lines: Sequence[str]) -> Iterator[tuple[str, Section]]:
+def _section(heading: str, lines: Sequence[str]) -> Iterator[Section]:
     text = "\n".join(lines).strip("\n").rstrip()
-    if text or heading:
-        path = (plain_heading(heading),) if heading else ()
-        yield heading, Section(path, text)
+    title = plain_heading(heading)
+    if text or title:
+        yield Section((title,) if title else (), text)
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

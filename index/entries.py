@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from context_engine.ids import digest
 from index.chunking import split_section
 from index.reading import Metadata, NoteText
 from index.tokenize import TOKENIZER
 
+_NEIGHBOURS = 2
+"""Messages on each side that belong to a message's context."""
 _NEIGHBOUR_CHARACTERS = 400
 _ID_DIGITS = 16
 _SEPARATOR = " > "
@@ -74,7 +77,7 @@ def build_entries(path: str, note: NoteText) -> list[Entry]:
                 message=cut.message,
                 at=cut.at,
                 confidence=cut.confidence,
-                lexical=(cut.text, _headings(note, cut), _context(note, cuts, position)),
+                lexical=(cut.text, _headings(path, note, cut), _context(note, cuts, position)),
                 passage=passage(note.metadata.title, "" if cut.message else heading, cut.text),
             )
         )
@@ -99,8 +102,8 @@ def _cuts(note: NoteText) -> Iterator[_Cut]:
             yield _Cut(number, piece.heading, piece.text, part.message, part.at, confidence)
 
 
-def _headings(note: NoteText, cut: _Cut) -> str:
-    return "\n".join((note.metadata.title, *cut.heading))
+def _headings(path: str, note: NoteText, cut: _Cut) -> str:
+    return "\n".join((note.metadata.title or PurePosixPath(path).stem, *cut.heading))
 
 
 def _context(note: NoteText, cuts: list[_Cut], position: int) -> str:
@@ -109,10 +112,10 @@ def _context(note: NoteText, cuts: list[_Cut], position: int) -> str:
     if moment is not None:
         parts.append(moment.strftime("%Y-%m-%d %B"))
     if cuts[position].message:
-        if position > 0:
-            parts.append(cuts[position - 1].text[-_NEIGHBOUR_CHARACTERS:])
-        if position + 1 < len(cuts):
-            parts.append(cuts[position + 1].text[:_NEIGHBOUR_CHARACTERS])
+        before = cuts[max(0, position - _NEIGHBOURS) : position]
+        after = cuts[position + 1 : position + 1 + _NEIGHBOURS]
+        parts += [cut.text[-_NEIGHBOUR_CHARACTERS:] for cut in before]
+        parts += [cut.text[:_NEIGHBOUR_CHARACTERS] for cut in after]
     return "\n".join(parts)
 
 

@@ -9,13 +9,22 @@ from dataclasses import dataclass
 
 import apsw
 
-from index.tokenize import fold, tokenize
+from index.tokenize import fold, stem, tokenize
 
-COLUMN_WEIGHTS = (1.0, 0.6, 0.4)
+COLUMN_WEIGHTS = (1.0, 1.5, 0.4)
 """Of body, heading and context in BM25."""
 
 MAX_TERMS = 256
 """Distinct tokens of a query that are searched; the rarest are kept."""
+
+_FUNCTION_WORDS = frozenset(
+    map(
+        stem,
+        ["a", "about", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on", "or", "our", "she", "so", "than", "that", "the", "their", "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your"],
+    )
+)
+"""English words that ask or join. In a collection that is not English they would be rare, and so
+count for much; in questions they outweigh what is asked about."""
 
 _PHRASE = re.compile(r'["“”]([^"“”]{1,400})["“”]')
 
@@ -42,7 +51,9 @@ class Term:
 def parse_query(text: str) -> Query:
     """Return the query that `text` asks; nothing in it is syntax but double quotes."""
     phrases = tuple(dict.fromkeys(filter(None, (fold(found) for found in _PHRASE.findall(text)))))
-    return Query(text, tuple(dict.fromkeys(tokenize(text))), phrases)
+    terms = tuple(dict.fromkeys(tokenize(text)))
+    telling = tuple(term for term in terms if term not in _FUNCTION_WORDS)
+    return Query(text, telling or terms, phrases)
 
 
 def weigh(connection: apsw.Connection, terms: Sequence[str], chunks: int) -> list[Term]:

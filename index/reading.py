@@ -1,36 +1,27 @@
-"""A vault file as the index sees it: metadata and the sections to cut into chunks."""
+"""A vault note as the index sees it: metadata and the sections to cut into chunks."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, TypeVar
+from datetime import datetime
+from pathlib import PurePosixPath
 
-from context_engine.clock import parse_utc
-from context_engine.errors import BadInputError
 from context_engine.insights import Confidence, Kind
 from index.chunking import Section, split_sections
-
-MAX_FRONT_MATTER = 64 * 1024
-
-_FRONT_MATTER = re.compile(r"\A---\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TITLE = re.compile(r"^# +(\S.{0,300})", re.MULTILINE)
-_MESSAGE = re.compile(r"<!-- ce:u=[0-9a-f]+ \w+[^<>]*-->")
-_HEADING_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}))?")
-_CONFIDENCE = re.compile(r"<!-- ce:i=[0-9a-f]+ (raw|validated)\b[^<>]*-->")
-T = TypeVar("T", Kind, Confidence)
-
-_FOLDER_KINDS = {"projects": Kind.PROJECT, "people": Kind.PERSON}
+from vault.blocks import Block
+from vault.messages import read_message
+from vault.notes import Note, NoteType
+from vault.statements import Statement, parse_statement
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What front matter says about a note, cleaned; whatever is malformed is left out."""
+    """What is known of a note as a whole."""
 
     type: str
     title: str
+    """Empty when the note has none: its file's name says nothing about it."""
     summary: str
     kind: Kind | None
     confidence: Confidence | None
@@ -47,9 +38,9 @@ class NoteSection:
     """A section to be chunked. `at` and `confidence` override the note's own."""
 
     section: Section
-    message: bool
-    at: datetime | None
-    confidence: Confidence | None
+    message: bool = False
+    at: datetime | None = None
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True)
@@ -60,91 +51,74 @@ class NoteText:
     sections: tuple[NoteSection, ...]
 
 
-def read_note(path: str, data: bytes) -> NoteText:
-    """Return the note that `data`, the content of the vault file `path`, holds.
-
-    Raises BadInputError when it is not UTF-8 or its front matter is not a YAML mapping.
-    """
-    try:
-        text = data.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise BadInputError(path, f"is not UTF-8: {error.reason} at byte {error.start}") from error
-    front, body = _split(path, text)
-    return NoteText(_metadata(path, front, body), tuple(_sections(body)))
+def read_text(note: Note) -> NoteText:
+    """Return what is indexed of `note`."""
+    return NoteText(_metadata(note), tuple(_sections(note)))
 
 
-def _split(path: str, text: str) -> tuple[Mapping[str, Any], str]:
-    found = _FRONT_MATTER.match(text)
-    if found is None:
-        return {}, text
-    if len(found[1]) > MAX_FRONT_MATTER:
-        raise BadInputError(path, f"front matter is longer than {MAX_FRONT_MATTER} characters")
-    return _yaml(path, found[1]), text[found.end() :]
-
-
-def _yaml(path: str, text: str) -> Mapping[str, Any]:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        front = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError) as error:
-        raise BadInputError(path, f"front matter is not valid YAML: {error}") from error
-    if not isinstance(front, dict):
-        if front is None:
-            return {}
-        raise BadInputError(path, "front matter is not a mapping")
-    return front
-
-
-def _metadata(path: str, front: Mapping[str, Any], body: str) -> Metadata:
-    heading = _TITLE.search(body)
+def _metadata(note: Note) -> Metadata:
+    named_after_file = note.title == PurePosixPath(note.path).stem
     return Metadata(
-        type=_text(front, "type") or "note",
-        title=_text(front, "title") or (heading[1].strip() if heading else ""),
-        summary=_text(front, "summary") or "",
-        kind=_member(Kind, front.get("kind")) or _FOLDER_KINDS.get(path.split("/", 1)[0]),
-        confidence=_member(Confidence, front.get("confidence")),
-        source=_text(front, "source"),
-        project=_text(front, "project"),
-        people=_texts(front, "people"),
-        tags=_texts(front, "tags"),
-        created=_moment(front.get("created") or front.get("updated") or front.get("started")),
-        verified=_moment(front.get("verified")),
+        type=note.type.value,
+        title="" if named_after_file else note.title,
+        summary=note.summary,
+        kind=note.kind,
+        confidence=note.confidence,
+        source=note.source,
+        project=note.project,
+        people=note.people,
+        tags=note.tags,
+        created=note.date,
+        verified=note.verified,
     )
 
 
-def _sections(body: str) -> Iterator[NoteSection]:
-    for raw, section in split_sections(body):
-        stamp = _HEADING_TIME.search(raw)
-        confidence = _CONFIDENCE.search(raw)
-        yield NoteSection(
-            section,
-            message=_MESSAGE.search(raw) is not None,
-            at=_moment(" ".join(part for part in stamp.groups() if part)) if stamp else None,
-            confidence=Confidence(confidence[1]) if confidence else None,
-        )
+def _sections(note: Note) -> Iterator[NoteSection]:
+    if note.type is NoteType.SOURCE:
+        yield from _conversation(note)
+    elif note.type in (NoteType.PROJECT, NoteType.PERSON):
+        yield from _insights(note)
+    else:
+        told = note.type is NoteType.INSIGHT
+        yield from (_said(part) if told else NoteSection(part) for part in _plain(note.body))
 
 
-def _text(front: Mapping[str, Any], key: str) -> str | None:
-    value = front.get(key)
-    return str(value) if isinstance(value, str | int | float) and str(value) else None
+def _conversation(note: Note) -> Iterator[NoteSection]:
+    """Messages, and what a person wrote before, between and after them."""
+    yield from map(NoteSection, _plain(note.parsed_body.lead))
+    for block in note.parsed_body.blocks:
+        message = read_message(block)
+        shown = f"{message.at:%Y-%m-%d %H:%M} UTC" if message.at else "undated"
+        heading = (f"{message.author} · {shown}",)
+        yield NoteSection(Section(heading, message.text), message=True, at=message.at)
+        yield from map(NoteSection, _plain(block.tail))
 
 
-def _texts(front: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = front.get(key)
-    values = value if isinstance(value, list) else [value]
-    return tuple(str(item) for item in values if isinstance(item, str | int | float))
+def _insights(note: Note) -> Iterator[NoteSection]:
+    yield from map(NoteSection, _plain(note.parsed_body.lead))
+    entries = {entry.insight_id: entry for entry in note.entries}
+    for block in note.parsed_body.blocks:
+        entry = entries.get(block.marker)
+        if entry is None:
+            yield from map(NoteSection, _plain(_whole(block)))
+            continue
+        section = Section((entry.title,), _words(entry.statement))
+        yield NoteSection(section, at=entry.at, confidence=entry.confidence)
+        yield from map(NoteSection, _plain(block.tail))
 
 
-def _member(kinds: type[T], value: object) -> T | None:
-    return kinds(value) if isinstance(value, str) and value in set(kinds) else None
+def _said(section: Section) -> NoteSection:
+    return NoteSection(Section(section.heading, _words(parse_statement(section.text, ""))))
 
 
-def _moment(value: object) -> datetime | None:
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    try:
-        return parse_utc(str(value)) if value else None
-    except ValueError:
-        return None
+def _words(statement: Statement) -> str:
+    """Return a statement and its evidence, without the links that lead to its source."""
+    return "\n\n".join(part for part in (statement.content, statement.evidence) if part)
+
+
+def _whole(block: Block) -> str:
+    return f"## {block.heading}\n\n{block.text}\n\n{block.tail}"
+
+
+def _plain(body: str) -> list[Section]:
+    return [section for section in split_sections(body) if section.text or section.heading]

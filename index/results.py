@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from context_engine.insights import Confidence, Kind
@@ -80,7 +81,7 @@ def _hit(placed: Placed, *, explain: bool) -> Hit:
         chunk_id=row["chunk_id"],
         scope=found.scope,
         path=row["path"],
-        title=row["title"],
+        title=row["title"] or PurePosixPath(row["path"]).stem,
         heading=row["heading"],
         summary=row["summary"],
         kind=Kind(row["kind"]) if row["kind"] else None,

@@ -6,18 +6,22 @@ By keyword at once, by meaning in a second step.
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import os
-import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from context_engine.errors import AlreadyRunningError, BadInputError, IndexMismatchError
+from context_engine.errors import (
+    AlreadyRunningError,
+    BadInputError,
+    ContextEngineError,
+    IndexMismatchError,
+    NotFoundError,
+    UnsafePathError,
+)
 from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
@@ -26,8 +30,15 @@ from index.chunking import CHUNKER
 from index.embedding.base import Embedder
 from index.entries import build_entries
 from index.pending import EmbedReport, embed_waiting, waiting
-from index.reading import read_note
-from index.schema import damage_reported, locked, open_for_writing, read_meta, write_meta
+from index.reading import read_text
+from index.schema import (
+    damage_reported,
+    locked,
+    number,
+    open_for_writing,
+    read_meta,
+    write_meta,
+)
 from index.store import (
     FileState,
     PreparedNote,
@@ -37,16 +48,27 @@ from index.store import (
     write_note,
 )
 from index.tokenize import TOKENIZER
-
-MAX_FILE_BYTES = 50_000_000
-NOT_INDEXED = frozenset({"identity/_profile.md"})
-"""Generated from another vault: indexing it would show everything twice."""
+from vault.layout import PROFILE
+from vault.listing import NoteFile
+from vault.notes import read_note, scan_notes
 
 _CHUNKS_A_TRANSACTION = 1_000
 _RACY_NS = 2_000_000_000
 """A file written this shortly before it was read may change again under the same mtime."""
 
 _log = get_logger(__name__)
+
+_Prepared = PreparedNote | tuple[FileState, str] | None
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A file as it was when it was indexed."""
+
+    size: int
+    mtime_ns: int
+    indexed_ns: int
+    hash: str
 
 
 @dataclass(frozen=True)
@@ -78,7 +100,7 @@ class IndexWriter:
     def __init__(
         self, home: Home, scope: Scope, embedder: Embedder | None, *, path: Path | None = None
     ) -> None:
-        self._vault = home.vault(scope)
+        self._home, self._scope = home, scope
         self._path = path or home.index(scope)
         self._embedder = embedder
         self._stack = ExitStack()
@@ -132,7 +154,7 @@ class IndexWriter:
     def chunk_count(self, path: str) -> int:
         """Return how many chunks the vault file `path` is cut into."""
         query = "SELECT count(*) FROM chunk JOIN note ON note.id = chunk.note WHERE note.path = ?"
-        return int(self._connection.execute(query, (path,)).fetchall()[0][0])
+        return number(self._connection, query, (path,))
 
     def remove_note(self, path: str) -> bool:
         """Take the vault file `path` out of the index; return whether it was there."""
@@ -146,10 +168,10 @@ class IndexWriter:
         self._require_match()
         with damage_reported(self._path):
             known = dict(self._connection.execute("SELECT path, id FROM note"))
-            found = sorted(_vault_files(self._vault))
-            changed = [path for path in found if self._differs(path)]
+            found = [file for file in scan_notes(self._home, self._scope) if _is_indexed(file.path)]
+            changed = [file.path for file in found if self._differs(file)]
             self._write_all(changed)
-            removed = sorted(known.keys() - set(found))
+            removed = sorted(known.keys() - {file.path for file in found})
             for path in removed:
                 self.remove_note(path)
             if changed or removed:
@@ -189,45 +211,49 @@ class IndexWriter:
                 "rebuild it with: context-engine reindex --rebuild"
             )
 
-    def _known(self, path: str) -> tuple[int, int, int, str] | None:
+    def _known(self, path: str) -> _Known | None:
         row = self._connection.execute(
             "SELECT size, mtime_ns, indexed_ns, hash FROM note WHERE path = ?", (path,)
         ).fetchone()
-        return None if row is None else (row[0], row[1], row[2], row[3])
+        return None if row is None else _Known(*row)
 
-    def _differs(self, path: str) -> bool:
+    def _differs(self, file: NoteFile) -> bool:
         """Compare size and mtime, and the content where these cannot tell."""
-        known = self._known(path)
-        try:
-            now = (self._vault / path).stat()
-        except OSError:
-            return known is not None
-        if known is None or now.st_size != known[0]:
+        known = self._known(file.path)
+        if known is None or file.size != known.size:
             return True
-        if now.st_mtime_ns == known[1] and known[2] - known[1] > _RACY_NS:
+        settled = known.indexed_ns - known.mtime_ns > _RACY_NS
+        if file.mtime_ns == known.mtime_ns and settled:
             return False
-        if _hash_file(self._vault / path) != known[3]:
+        seen_ns = time.time_ns()
+        try:
+            digest = read_note(self._home, self._scope, file.path).digest
+        except ContextEngineError:
+            return True
+        if digest != known.hash:
             return True
         self._connection.execute(
             "UPDATE note SET mtime_ns = ?, indexed_ns = ? WHERE path = ?",
-            (now.st_mtime_ns, time.time_ns(), path),
+            (file.mtime_ns, seen_ns, file.path),
         )
         return False
 
-    def _prepare(self, path: str) -> PreparedNote | tuple[FileState, str] | None:
-        try:
-            state, data = _read(self._vault, path)
-        except FileNotFoundError:
+    def _prepare(self, path: str) -> _Prepared:
+        """Return the note to write, a failure to remember, or None for a file to take out."""
+        seen_ns = time.time_ns()
+        if not _is_indexed(path):
             return None
-        except (OSError, BadInputError) as error:
-            return FileState(path, 0, 0, 0, ""), str(error)
         try:
-            note = read_note(path, data)
-        except BadInputError as error:
-            return state, error.reason
-        return prepare(state, note.metadata, build_entries(path, note))
+            note = read_note(self._home, self._scope, path)
+        except NotFoundError:
+            return None
+        except (BadInputError, UnsafePathError) as error:
+            return FileState(path, -1, 0, seen_ns, ""), error.reason
+        state = FileState(path, note.size, note.mtime_ns, seen_ns, note.digest)
+        text = read_text(note)
+        return prepare(state, text.metadata, build_entries(path, text))
 
-    def _write(self, path: str, prepared: PreparedNote | tuple[FileState, str] | None) -> bool:
+    def _write(self, path: str, prepared: _Prepared) -> bool:
         if prepared is None:
             return delete_note(self._connection, path) > 0
         if isinstance(prepared, PreparedNote):
@@ -239,7 +265,7 @@ class IndexWriter:
 
     def _write_all(self, paths: Sequence[str]) -> None:
         """Write many notes, some hundreds of chunks a transaction."""
-        held: list[tuple[str, PreparedNote | tuple[FileState, str] | None]] = []
+        held: list[tuple[str, _Prepared]] = []
         chunks = 0
         for path in paths:
             prepared = self._prepare(path)
@@ -250,9 +276,7 @@ class IndexWriter:
                 held, chunks = [], 0
         self._flush(held)
 
-    def _flush(
-        self, held: Sequence[tuple[str, PreparedNote | tuple[FileState, str] | None]]
-    ) -> None:
+    def _flush(self, held: Sequence[tuple[str, _Prepared]]) -> None:
         with immediate(self._connection):
             for path, prepared in held:
                 self._write(path, prepared)
@@ -268,39 +292,6 @@ class IndexWriter:
         )
 
 
-def _vault_files(vault: Path) -> Iterator[str]:
-    """Yield the Markdown files of a vault; hidden folders and links are not entered."""
-    for folder, names, files in os.walk(vault):
-        names[:] = [name for name in names if not name.startswith(".")]
-        for name in files:
-            if name.endswith(".md") and not name.startswith("."):
-                path = (Path(folder) / name).relative_to(vault).as_posix()
-                if path not in NOT_INDEXED and not (vault / path).is_symlink():
-                    yield path
-
-
-def _read(vault: Path, path: str) -> tuple[FileState, bytes]:
-    """Return a file's state and content, read through one descriptor without following links."""
-    descriptor = os.open(vault / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        seen_ns = time.time_ns()
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode):
-            raise BadInputError(path, "is not a regular file")
-        if info.st_size > MAX_FILE_BYTES:
-            raise BadInputError(path, f"is larger than {MAX_FILE_BYTES} bytes")
-        data = file.read(MAX_FILE_BYTES + 1)
-    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
-    return FileState(path, info.st_size, info.st_mtime_ns, seen_ns, digest), data
-
-
-def _hash_file(path: Path) -> str:
-    """Return the hash of a file's content; empty, and so different, when it cannot be read."""
-    hasher = hashlib.blake2b(digest_size=16)
-    try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                hasher.update(block)
-    except OSError:
-        return ""
-    return hasher.hexdigest()
+def _is_indexed(path: str) -> bool:
+    """Tell whether a note is searched; one generated from another vault would be found twice."""
+    return path != PROFILE
