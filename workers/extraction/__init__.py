@@ -1,1 +1,1 @@
-"""Extraction: from messages to insights, by a local model or by rules. Knows neither queue nor vault."""
+"""Extraction: from messages to insights, by a local model or by rules. No queue, no vault."""

@@ -1,4 +1,4 @@
-"""From what was found or proposed to an `Insight`. Scope, source and ceiling come from the caller."""
+"""From what was found or proposed to an `Insight`; scope and source come from the caller."""
 
 from __future__ import annotations
 

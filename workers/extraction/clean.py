@@ -18,7 +18,7 @@ TITLE_LENGTH = {"ja": 40, "en": 80}
 
 
 def clean(text: str, limit: int) -> str:
-    """Return `text` as one line of at most `limit` characters without markup or control characters."""
+    """Return `text` as one line of at most `limit` characters, no markup or control characters."""
     kept = "".join(
         " " if char.isspace() else char
         for char in unicodedata.normalize("NFC", text[: limit * 4])

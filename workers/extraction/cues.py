@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from context_engine.events import Role, Utterance
 from context_engine.insights import Kind
-from workers.extraction.cue_patterns import REASON, STRONG, WEAK
+from workers.extraction.cue_words.table import REASON, STRONG, WEAK
 from workers.extraction.sentences import Sentence, own_sentences, without_quotations
 from workers.extraction.trust import is_hearsay, is_question, is_unsure, safe_length
 
@@ -15,6 +16,10 @@ NAME = "cues"
 
 MIN_UNITS = 8
 """A shorter sentence says too little to stand alone (see `_units`)."""
+
+MIN_UNITS_STRONG = 5
+MAX_SENTENCES = 3
+_GAP = 2
 
 MAX_PER_UTTERANCE = 12
 
@@ -48,34 +53,69 @@ def find_cues(messages: Sequence[Utterance]) -> Iterator[Finding]:
 def _in_message(message: Utterance) -> Iterator[Finding]:
     limit = safe_length(message.text, owner=True)
     sentences = [s for s in own_sentences(message.text) if s.end <= limit]
-    found, position = 0, 0
-    while position < len(sentences) and found < MAX_PER_UTTERANCE:
-        sentence = sentences[position]
-        position += 1
-        classified = classify(sentence.text)
-        if classified is None:
-            continue
-        kind, strong = classified
-        end = sentence.end
-        if position < len(sentences) and _gives_reason(sentence, sentences[position]):
-            end = sentences[position].end
-            position += 1
-        found += 1
+    for first, last, kind, strong in islice(_groups(sentences), MAX_PER_UTTERANCE):
+        said = sentences[first : last + 1]
+        before = sentences[first - 1] if first > 0 else None
         yield Finding(
-            message, kind, sentence.start, end, sentence.text, is_hearsay(sentence.text), strong
+            message,
+            kind,
+            said[0].start,
+            said[-1].end,
+            head=said[0].text,
+            hearsay=any(is_hearsay(s.text) for s in said)
+            or (before is not None and _follows(before, said[0]) and is_hearsay(before.text)),
+            strong=strong,
         )
 
 
-def classify(sentence: str) -> tuple[Kind, bool] | None:
-    """Return the kind that the sentence's cue announces and whether it is a strong one."""
-    said = without_quotations(sentence)
-    if _units(said) < MIN_UNITS or is_question(said) or is_unsure(said):
+def _groups(sentences: Sequence[Sentence]) -> Iterator[tuple[int, int, Kind, bool]]:
+    """Yield (first, last, kind, strong): a cue's sentence, its reason, more of the same kind."""
+    position = 0
+    while position < len(sentences):
+        first = position
+        found = _at(sentences, position)
+        position += 1
+        if found is None:
+            continue
+        while position < len(sentences) and position - first < MAX_SENTENCES:
+            if not _follows(sentences[position - 1], sentences[position]):
+                break
+            more = _at(sentences, position)
+            same = more is not None and more[0] is found[0]
+            if not same and not _gives_reason(sentences[position]):
+                break
+            position += 1
+        yield first, position - 1, *found
+
+
+def _at(sentences: Sequence[Sentence], position: int) -> tuple[Kind, bool] | None:
+    here = sentences[position]
+    then = sentences[position + 1] if position + 1 < len(sentences) else None
+    reason = then is not None and _follows(here, then) and _gives_reason(then)
+    return classify(here.text, reason=reason)
+
+
+def classify(sentence: str, *, reason: bool = False) -> tuple[Kind, bool] | None:
+    """Return the kind that the sentence's cue announces and whether it is a strong one.
+
+    reason: the next sentence is one. Who gives reasons for what he says has mostly decided it.
+    """
+    said = _plain(sentence)
+    units = _units(said)
+    if units < MIN_UNITS_STRONG or is_question(said) or is_unsure(said):
         return None
     for strong, table in ((True, STRONG), (False, WEAK)):
+        if not strong and units < MIN_UNITS:
+            return None
         for kind, pattern in table:
             if pattern.search(said):
                 return kind, strong
-    return None
+    return (Kind.DECISION, False) if reason else None
+
+
+def _plain(sentence: str) -> str:
+    """Return the sentence as the patterns expect it; see `cue_words`."""
+    return " ".join(without_quotations(sentence).replace("’", "'").split())
 
 
 def _units(text: str) -> int:
@@ -84,7 +124,10 @@ def _units(text: str) -> int:
     return halves // 2
 
 
-def _gives_reason(first: Sentence, then: Sentence) -> bool:
-    near = then.paragraph == first.paragraph and then.start - first.end <= 2  # noqa: PLR2004 -- a gap
-    said = without_quotations(then.text)
-    return near and REASON.search(said) is not None and not is_question(said)
+def _follows(first: Sentence, then: Sentence) -> bool:
+    return then.paragraph == first.paragraph and then.start - first.end <= _GAP
+
+
+def _gives_reason(sentence: Sentence) -> bool:
+    said = _plain(sentence.text)
+    return REASON.search(said) is not None and not is_question(said)

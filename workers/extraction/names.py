@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workers.extraction.cue_patterns import NAME
+from workers.extraction.cue_words.table import NAME
 
 _JA = re.compile(
     r"([一-龥ァ-ヶーA-Za-z々]{1,12}|[ぁ-ん]{2,6})(?=さん|くん|君|ちゃん|先輩|部長|課長|社長|先生|氏)"
@@ -13,7 +13,6 @@ _EN_RELATION = re.compile(
     r"\bmy\s(?:manager|boss|lead|colleague|client|teacher|mentor|team\slead|wife|husband|partner)"
     r"\s([A-Z][a-z]+)"
 )
-_NAME = re.compile(NAME, re.VERBOSE)
 _ROLES = re.compile(r"部長|課長|社長|専務|常務|母|父|妻|夫|娘|息子")
 
 
@@ -29,5 +28,5 @@ def subject_of(sentence: str) -> str | None:
     people = people_in(sentence)
     if people:
         return people[0]
-    match = _NAME.search(sentence) or _ROLES.search(sentence)
+    match = NAME.search(sentence) or _ROLES.search(sentence)
     return match.group() if match is not None else None

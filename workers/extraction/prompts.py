@@ -13,13 +13,13 @@ from workers.extraction.windows import Piece, Window
 _EN = """\
 You read a conversation and note down what its owner will want to know again in months.
 Answer in JSON only: {"insights": [...]}. Most conversations hold none or one or two; then answer
-{"insights": []} or the one. Never invent. Leave out small talk, requests, questions, ideas that were
-only considered, and what the assistant explained.
+{"insights": []} or the one. Never invent. Leave out small talk, requests, questions, ideas that
+were only considered, and what the assistant explained.
 
 kind, one of five:
 - value: a principle, preference or way of working of the owner. "I never commit generated files."
   Not: "Commit this file." (a request)
-- decision: a choice that was made, with its reason. "Let's use Valkey, RabbitMQ is too much for two."
+- decision: a choice that was made, with its reason. "Let's use Valkey, RabbitMQ is too big."
   Not: "We could use Valkey." "Should we use Valkey?"
 - learning: a cause and its fix, a fact found out. "It was slow because status had no index."
   Not: "Maybe the index is missing." (a guess) Not: what everybody knows.

@@ -158,7 +158,7 @@ def _openings(text: str) -> Iterator[int]:
 
 
 def _looks_meant(value: Any) -> bool:
-    """An inner object of a broken answer decodes too, but it is not the answer."""
+    """Tell the answer from an inner object of a broken one, which decodes too."""
     if isinstance(value, dict):
         return "insights" in value or _is_schema(value)
     return isinstance(value, list) and any(isinstance(item, dict) for item in value)

@@ -14,7 +14,7 @@ _CLUSTER = 8
 
 @dataclass(frozen=True)
 class Folded:
-    """`text` is comparable; `starts[i]` and `ends[i]` are the source positions of its character i."""
+    """Comparable `text`; its character i stands at [starts[i], ends[i]) of the source."""
 
     text: str
     starts: list[int]

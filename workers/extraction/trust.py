@@ -1,4 +1,4 @@
-"""Who vouches for a sentence: poisoned text, hearsay, questions, guesses. Rules in two languages."""
+"""Who vouches for a sentence: poisoned text, hearsay, questions and guesses, by rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _OVERRIDE = re.compile(
   | \b(?:new|updated|real)\s(?:system\s)?instructions?\s*:
   | \byou\sare\snow\b.{0,40}\b(?:mode|assistant|ai|agent|admin|dan|jailbroken|unrestricted)\b
   | \bsystem\s(?:prompt|override)\b
-  | (?:指示|命令|ルール|プロンプト|制約|設定|指令|ガイドライン).{0,10}?(?:無視|忘れ|破棄|上書き|無効|従わな)
+  | (?:指示|命令|ルール|プロンプト|制約|設定|指令|ガイドライン).{0,10}?(?:無視|忘れ|破棄|上書き
+      |無効|従わな)
   | (?:無視|忘れ).{0,6}?(?:指示|命令|プロンプト)
   | システムプロンプト
     """,
@@ -29,8 +30,10 @@ _TO_MEMORY = re.compile(
       |have\sto)\b
   | \b(?:ai|assistants?|llms?|agents?)\b.{0,20}\b(?:must|should)\b.{0,20}\b(?:remember|memori[sz]e
       |store|save|trust)\b
-  | (?:メモリ|長期記憶|記憶|ナレッジベース|ボールト|知識ベース)(?:に|へ|として|領域).{0,20}?(?:保存|登録|追加|書き|記録|残|して)
-  | (?:validated|検証済み|確定事項|事実)(?:として|に).{0,16}?(?:保存|登録|記録|記憶|覚え|マーク|扱)
+  | (?:メモリ|長期記憶|記憶|ナレッジベース|ボールト|知識ベース)(?:に|へ|として
+      |領域).{0,20}?(?:保存|登録|追加|書き|記録|残|して)
+  | (?:validated|検証済み|確定事項|事実)(?:として|に).{0,16}?(?:保存|登録|記録|記憶|覚え|マーク
+      |扱)
   | (?:AI|アシスタント|エージェント|LLM)(?:は|へ|向け|への|なら).{0,30}?(?:覚え|記憶|保存|必ず|従)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -71,9 +74,12 @@ def safe_length(text: str, *, owner: bool) -> int:
 
 _HEARSAY = re.compile(
     r"""
-    らし(?:い|く|かった)|(?:だ|た|る|い|ない)そう(?:です|だ|で|。|$)|とのこと|だとか|という(?:話|噂|うわさ)
-  | (?:と|って)(?:言|い)(?:って(?:い)?(?:た|ま|る)|われ)|(?:と|って)(?:話して|聞い|書いて(?:い)?た|主張|述べ|報告)
-  | (?:みたい|って)(?:です|だ)?よ?(?:。|$)(?<=って。)|(?:によ(?:る|れば)|いわく|曰く|談)|(?:から|に)聞い|聞いた話|伝え聞
+    らし(?:い|く|かった)|(?:だ|た|る|い|ない)そう(?:です|だ|で|。|$)|とのこと|だとか|という(?:話
+        |噂|うわさ)
+  | (?:と|って)(?:言|い)(?:って(?:い)?(?:た|ま|る)|われ)|(?:と|って)(?:話して|聞い|書いて(?:い)?た
+      |主張|述べ|報告)
+  | (?:みたい|って)(?:です|だ)?よ?(?:。|$)(?<=って。)|(?:によ(?:る|れば)|いわく|曰く|談)|(?:から
+      |に)聞い|聞いた話|伝え聞
   | みたいです(?:よ|ね)?(?:。|$)|(?:さん|部長|課長|社長|先生|くん|君)(?:が|は)(?:言|いっ)
   | んだって|なんだって|そうな(?:ので|んで)
   | \b(?:apparently|allegedly|supposedly|reportedly|rumou?r|hearsay|i\sheard|i've\sheard
@@ -112,12 +118,18 @@ _QUESTION = re.compile(
 )
 _UNSURE = re.compile(
     r"""
-    もし|仮に|としたら|だとすると|なら(?:ば)?(?:どう|、どう)|場合は?どう|かも(?:しれ|。|、|ね|な|$)|かもしれ|だろう|でしょう(?!か)|かな(?:[ぁあー。、…]
+    もし|仮に|としたら|だとすると|なら(?:ば)?(?:どう|、どう)|場合は?どう|かも(?:しれ|。|、|ね|な
+        |$)|かもしれ|だろう|でしょう(?!か)|かな(?:[ぁあー。、…]
         |$)
-  | 迷って|迷う|悩んで|悩む|検討(?:中|して|したい|する)|決めきれ|決められ|未定|保留|どうしよう|どうする|どっち|考え中|気がする|多分|たぶん|おそらく|恐らく
-  | 決(?:めて|まって)(?:い)?(?:ない|ません)|決めかね|候補|案として|としては(?:どう|あり)|でもいい(?:けど|かな)
-  | \b(?:if|whether|unless|suppose|assuming)\s(?:we|i|you|it|they|that|the|this|there|he|she
-      |someone|anyone)\b
+  | 迷って|迷う|悩んで|悩む|検討(?:中|して|したい|する)|決めきれ|決められ|未定|保留|どうしよう
+      |どうする|どっち|考え中|気がする|多分|たぶん|おそらく|恐らく
+  | 決(?:めて|まって)(?:い)?(?:ない|ません)|決めかね|候補|案として|としては(?:どう|あり)
+      |でもいい(?:けど|かな)
+  | ^(?!.*\b(?:always|never|must)\b).{0,300}\b(?:if|unless|suppose|assuming)\s(?:we|i|you|it|they
+      |that|the|this|there|he|she|someone|anyone)\b
+  | ^(?:when|once|after|until|as\ssoon\sas)\b.{0,60}\b(?:is|are)\s(?:\w+\s)?(?:done|completed?
+      |finished|merged|live)\b
+  | \bwhether\b
   | \b(?:what|how)\s(?:if|about)\b|\b(?:might|maybe|perhaps|possibly|probably|wonder|wondering
       |undecided|hypothetically)\b
   | \b(?:not\ssure|unsure|no\sidea|can't\s(?:decide|choose)|cannot\s(?:decide|choose)

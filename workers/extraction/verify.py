@@ -1,4 +1,4 @@
-"""From a proposed quotation to evidence: where it stands, who said it, and how far it is trusted."""
+"""From a quotation to evidence: where it stands, who said it, how far it is trusted."""
 
 from __future__ import annotations
 
