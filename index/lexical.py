@@ -17,12 +17,12 @@ COLUMN_WEIGHTS = (1.0, 1.5, 0.4)
 MAX_TERMS = 256
 """Distinct tokens of a query that are searched; the rarest are kept."""
 
-_FUNCTION_WORDS = frozenset(
-    map(
-        stem,
-        ["a", "about", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on", "or", "our", "she", "so", "than", "that", "the", "their", "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your"],
-    )
-)
+_ASKING_OR_JOINING = """
+a about an and are as at be been but by can could did do does for from had has have he her his how
+i if in into is it its me my not of on or our she so than that the their then there these they this
+those to was we were what when where which who whom whose why will with would you your
+"""
+_FUNCTION_WORDS = frozenset(stem(word) for word in _ASKING_OR_JOINING.split())
 """English words that ask or join. In a collection that is not English they would be rare, and so
 count for much; in questions they outweigh what is asked about."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from context_engine.errors import (
     AlreadyRunningError,
     BadInputError,
     ContextEngineError,
+    IndexCorruptError,
     IndexMismatchError,
     NotFoundError,
     UnsafePathError,
@@ -87,6 +88,8 @@ class ScanReport:
     removed: tuple[str, ...]
     failed: tuple[NoteFailure, ...]
     unchanged: int
+    unfinished: bool = False
+    """Whether more files changed than this scan was allowed to take."""
 
 
 class IndexWriter:
@@ -115,9 +118,8 @@ class IndexWriter:
                 f"{self._path} is being written by another process"
             ) from error
         try:
-            self._connection = open_for_writing(self._path)
-            self._stack.callback(self._connection.close)
-            self._identify()
+            self._open()
+            self._stack.callback(self._close)
         except BaseException:
             self._stack.close()
             raise
@@ -130,6 +132,11 @@ class IndexWriter:
         trace: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+    @property
+    def waiting(self) -> int:
+        """How many chunks wait for a vector."""
+        return waiting(self._connection)
 
     @property
     def mismatches(self) -> tuple[str, ...]:
@@ -146,7 +153,7 @@ class IndexWriter:
 
         A file that is gone is removed. One that cannot be read is remembered as failed.
         """
-        self._require_match()
+        self._require_match("chunker", "tokenizer")
         prepared = self._prepare(path)
         with damage_reported(self._path), immediate(self._connection):
             return self._write(path, prepared)
@@ -163,13 +170,14 @@ class IndexWriter:
             delete_note(self._connection, path)
             return known
 
-    def scan(self) -> ScanReport:
-        """Compare the whole vault with the index and follow it."""
-        self._require_match()
+    def scan(self, limit: int | None = None) -> ScanReport:
+        """Compare the whole vault with the index and follow it, in at most `limit` new files."""
+        self._require_match("chunker", "tokenizer")
         with damage_reported(self._path):
             known = dict(self._connection.execute("SELECT path, id FROM note"))
             found = [file for file in scan_notes(self._home, self._scope) if _is_indexed(file.path)]
-            changed = [file.path for file in found if self._differs(file)]
+            differing = [file.path for file in found if self._differs(file)]
+            changed = differing[:limit]
             self._write_all(changed)
             removed = sorted(known.keys() - {file.path for file in found})
             for path in removed:
@@ -178,7 +186,13 @@ class IndexWriter:
                 self._forget_unused_vectors()
             failed = self._failures(changed)
         indexed = tuple(path for path in changed if path not in {item.path for item in failed})
-        return ScanReport(indexed, tuple(removed), failed, len(found) - len(changed))
+        return ScanReport(
+            indexed,
+            tuple(removed),
+            failed,
+            unchanged=len(found) - len(differing),
+            unfinished=len(differing) > len(changed),
+        )
 
     def embed_pending(self, limit: int = 256) -> EmbedReport:
         """Give up to `limit` waiting chunks their vector.
@@ -188,9 +202,42 @@ class IndexWriter:
         """
         if self._embedder is None:
             return EmbedReport(0, 0, waiting(self._connection))
-        self._require_match()
+        self._require_match("embedder")
         with damage_reported(self._path):
             return embed_waiting(self._connection, self._embedder, limit)
+
+    def adopt_vectors(self, other: Path) -> None:
+        """Take over the vectors that the index at `other`, of the same model, knows."""
+        self._connection.execute("ATTACH ? AS other", (str(other),))
+        try:
+            self._connection.execute(
+                "INSERT OR IGNORE INTO main.embedding SELECT * FROM other.embedding"
+            )
+        finally:
+            self._connection.execute("DETACH other")
+
+    def check(self) -> None:
+        """Look through the whole file; raises IndexCorruptError when it is damaged."""
+        with damage_reported(self._path):
+            found = self._connection.execute("PRAGMA quick_check(1)").fetchall()[0][0]
+            self._connection.execute("INSERT INTO lexical (lexical) VALUES ('integrity-check')")
+        if found != "ok":
+            raise IndexCorruptError(str(self._path), str(found))
+
+    def exchanged(self, exchange: Callable[[], None]) -> None:
+        """Let go of the file while `exchange` puts another in its place, then go on with that."""
+        self._close()
+        try:
+            exchange()
+        finally:
+            self._open()
+
+    def _open(self) -> None:
+        self._connection = open_for_writing(self._path)
+        self._identify()
+
+    def _close(self) -> None:
+        self._connection.close()
 
     def _identities(self) -> dict[str, str]:
         own = {"chunker": CHUNKER, "tokenizer": TOKENIZER}
@@ -204,10 +251,11 @@ class IndexWriter:
             with immediate(self._connection):
                 write_meta(self._connection, **missing)
 
-    def _require_match(self) -> None:
-        if self.mismatches:
+    def _require_match(self, *keys: str) -> None:
+        differing = [text for text in self.mismatches if text.startswith(keys)]
+        if differing:
             raise IndexMismatchError(
-                f"{self._path} was built differently ({'; '.join(self.mismatches)}); "
+                f"{self._path} was built differently ({'; '.join(differing)}); "
                 "rebuild it with: context-engine reindex --rebuild"
             )
 
