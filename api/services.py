@@ -31,6 +31,7 @@ class Engine:
         self._notify = notify
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
+        self._stopping = threading.Event()
         self._services: Services | None = None
 
     def services(self) -> Services:
@@ -47,9 +48,14 @@ class Engine:
         """
         try:
             for scope in Scope:
-                self.services().index.search(scope, SearchRequest(_WARM_UP, limit=1))
+                if not self._stopping.is_set():
+                    self.services().index.search(scope, SearchRequest(_WARM_UP, limit=1))
         except ContextEngineError as error:
             log.warning("warm_up_incomplete", reason=str(error))
+
+    def stop_warming(self) -> None:
+        """Make `warm` return after the step it is at."""
+        self._stopping.set()
 
     def _open(self) -> Services:
         from index.embedding.factory import make_embedder
@@ -57,7 +63,7 @@ class Engine:
 
         settings = self._settings
         home = settings.paths
-        embedder = make_embedder(settings.embedding, home.models, settings.ollama_url)
+        embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
         notify = {} if self._notify is None else {"notify": self._notify}
         return Services(
             home=home,

@@ -50,6 +50,8 @@ class EmbeddingSettings(BaseModel):
     backend: Literal["onnx", "sentence-transformers", "ollama"] = "onnx"
     model: str = "multilingual-e5-small"
     """For the other backends: a model name or a local folder."""
+    models_dir: Path | None = None
+    """Where converted and known models are kept; unset means `state/models` of the home."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     batch_size: Annotated[int, Field(ge=1, le=256)] = 16
 
@@ -118,6 +120,11 @@ class Settings(BaseSettings):
     def paths(self) -> Home:
         """The home's paths."""
         return Home(self.home)
+
+    @property
+    def models_dir(self) -> Path:
+        """Where converted models are kept."""
+        return self.embedding.models_dir or self.paths.models
 
     @property
     def scope_rules(self) -> tuple[ScopeRule, ...]:

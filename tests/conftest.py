@@ -15,11 +15,16 @@ from context_engine.settings import Settings
 
 
 @pytest.fixture(autouse=True)
-def _no_foreign_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_foreign_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     """A developer's own CE_… variables and home must not reach a test."""
     for name in [name for name in os.environ if name.startswith("CE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("CE_HOME", str(tmp_path / "home"))
+    # the embedding model is converted once for all tests, not once for each
+    models = pytestconfig.cache.mkdir("models")
+    monkeypatch.setenv("CE_EMBEDDING__MODELS_DIR", str(models))
 
 
 @pytest.fixture

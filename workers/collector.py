@@ -35,11 +35,13 @@ class CollectReport:
     bad_records: list[BadRecord] = field(default_factory=list)
     unknown_types: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
+    units_without_news: int = 0
+    """Files, channels, … that were read before and held nothing new."""
 
     @property
     def unchanged(self) -> int:
-        """Events that the outbox held already."""
-        return self.events - self.new
+        """What was there and brought nothing: units without news, events known already."""
+        return self.units_without_news + self.events - self.new
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,15 @@ class SourceLedger:
 
     outbox: Outbox
     source: str
+    resumed: set[str] = field(default_factory=set)
+    """Units read before, of which this run has committed nothing yet."""
 
     def checkpoint(self, key: str) -> Mapping[str, Any] | None:
         """Return the state of the last committed checkpoint with this key."""
-        return self.outbox.checkpoint(self.source, key)
+        state = self.outbox.checkpoint(self.source, key)
+        if state is not None:
+            self.resumed.add(key)
+        return state
 
     def seen(self, native_ids: Sequence[str]) -> set[str]:
         """Return those utterance ids that an earlier commit holds."""
@@ -103,13 +110,15 @@ def collect(
     """
     report = report or CollectReport()
     batch = _Batch(outbox, connector.name, report)
-    for item in connector.read(paths, SourceLedger(outbox, connector.name), options):
+    ledger = SourceLedger(outbox, connector.name)
+    for item in connector.read(paths, ledger, options):
         match item:
             case SourceDocument():
                 report.events += 1
                 report.messages += len(item.utterances)
                 batch.add(redact_document(item, report.redacted))
             case Checkpoint():
+                ledger.resumed.discard(item.key)
                 batch.cover(item)
             case BadRecord():
                 report.bad_count += 1
@@ -120,6 +129,7 @@ def collect(
             case UnknownRecord():
                 report.unknown_types[item.kind] += 1
     batch.commit()
+    report.units_without_news = len(ledger.resumed)
     return report
 
 

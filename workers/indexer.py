@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Self
 
-from index.watch import watch_vaults
-
 from context_engine.errors import ContextEngineError
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
 from index.embedding.factory import make_embedder
+from index.watch import watch_vaults
 from index.writer import IndexWriter
 from workers.broker import INDEX
 from workers.jobs import DISK, disk_is_writable
@@ -38,7 +37,7 @@ class Indexes:
     """The writers of all scopes, used by several threads, keyword indexing before embedding."""
 
     def __init__(self, settings: Settings) -> None:
-        embedder = make_embedder(settings.embedding, settings.paths.models, settings.ollama_url)
+        embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
         self._writers = {scope: IndexWriter(settings.paths, scope, embedder) for scope in Scope}
         self._lock = threading.Lock()
         self._keyword_first = threading.Condition()
@@ -112,7 +111,13 @@ def main() -> None:
 def _index_work(indexes: Indexes) -> Callable[[Job, str | None], Outcome]:
     def work(job: Job, _event: str | None) -> Outcome:
         scope, path = Scope(job.arguments["scope"]), job.arguments["path"]
-        return Outcome(result={"chunks": indexes.index(scope, path)})
+        if path is not None:
+            return Outcome(result={"chunks": indexes.index(scope, path)})
+        if job.arguments["rebuild"]:
+            indexes.rebuild(scope)
+        else:
+            indexes.scan(scope)
+        return Outcome()
 
     return work
 
@@ -144,11 +149,14 @@ def _embed_loop(indexes: Indexes, stop: threading.Event) -> None:
 
 def _watch_loop(settings: Settings, indexes: Indexes, stop: threading.Event) -> None:
     roots = {scope: settings.paths.vault(scope) for scope in Scope}
-    for scope in watch_vaults(roots, stop):
+    for changed in watch_vaults(roots, stop):
         try:
-            indexes.scan(scope)
+            if changed.path is None:
+                indexes.scan(changed.scope)
+            else:
+                indexes.index(changed.scope, changed.path)
         except Exception:
-            log.exception("scan failed, goes on", scope=scope.value)
+            log.exception("indexing failed, goes on", scope=changed.scope.value, path=changed.path)
 
 
 if __name__ == "__main__":

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vault.sources import write_source
-
 from context_engine.errors import BadInputError
 from context_engine.events import Role, SourceDocument, decode_document
 from context_engine.settings import Settings
-from workers.broker import EXTRACT, INDEX
+from vault.sources import write_source
+from workers.broker import EXTRACT
+from workers.indexer_jobs import index_job
 from workers.outbox import Outbox
 from workers.outbox_model import Job, NewJob, Outcome
-
-
-def index_job(scope: str, path: str) -> NewJob:
-    """Return the job that brings the index up to date with one file."""
-    key = f"{INDEX}:{scope}:{path}"
-    return NewJob(INDEX, key, {"scope": scope, "path": path}, lane=key, repeatable=True)
 
 
 def ingest_work(settings: Settings, outbox: Outbox) -> Callable[[Job, str | None], Outcome]:
@@ -46,7 +40,7 @@ def _store(settings: Settings, document: SourceDocument) -> Outcome:
         event_id=document.event_id,
     )
     return Outcome(
-        result={"scope": scope, "path": path, "added": written.added},
+        result={"scope": scope, "path": path, "added": len(written.added)},
         follow_ups=(index_job(scope, path), *((extract,) if spoken else ())),
         paths=((scope, path),),
         drop_payload=True,

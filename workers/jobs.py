@@ -50,16 +50,13 @@ def run_job(
     if job is None:
         return
     with structlog.contextvars.bound_contextvars(job=job.key, event=job.event_id):
-        outcome = _attempt(outbox, job, work, max_attempts)
-        if outcome is not None:
-            _persist(lambda: _record(outbox, job, outcome))
+        _attempt(outbox, job, work, max_attempts)
 
 
-def _attempt(
-    outbox: Outbox, job: Job, work: Callable[[Job], Outcome], max_attempts: int
-) -> Outcome | None:
+def _attempt(outbox: Outbox, job: Job, work: Callable[[Job], Outcome], max_attempts: int) -> None:
     try:
-        return work(job)
+        outcome = work(job)
+        _persist(lambda: _record(outbox, job, outcome))
     except DependencyDownError as error:
         _set_aside(outbox, job, error)
     except (BadInputError, UnsafePathError, ValidationError) as error:
@@ -70,7 +67,6 @@ def _attempt(
             _set_aside(outbox, job, DependencyDownError(DISK, str(error)))
         else:
             _give_up(outbox, job, classify(error), error, max_attempts)
-    return None
 
 
 def _set_aside(outbox: Outbox, job: Job, down: DependencyDownError) -> None:

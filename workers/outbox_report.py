@@ -105,3 +105,17 @@ def run_chunks(outbox: Outbox, run_id: str) -> int:
         .fetchone()
     )
     return int(row[0]) if row else 0
+
+
+def unfinished(outbox: Outbox, keys: list[str]) -> int:
+    """Return how many of the jobs with these keys are still to be done."""
+    row = (
+        outbox.connection()
+        .execute(
+            "SELECT count(*) FROM job WHERE state IN ('pending','queued','running')"
+            " AND key IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(keys).decode(),),
+        )
+        .fetchone()
+    )
+    return int(row[0]) if row else 0

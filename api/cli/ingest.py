@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-from connectors.registry import SOURCES, load
 
 from api.cli.common import json_option, on_terminal, plural, print_json, say, scope_option
 from api.cli.progress import Meter
 from connectors.base import Connector, ReadOptions
+from connectors.registry import SOURCES, load
 from context_engine.errors import UsageError
 from context_engine.logs import configure
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
-from index.search import stats
+from index.search import Searcher
 from workers.collector import CollectReport, collect
 from workers.outbox import Outbox
 from workers.parts import engine
@@ -58,7 +58,7 @@ def command(
         default_scope=settings.default_scope,
         scope_rules=settings.scope_rules,
     )
-    summary = _run(settings, connector, chosen, options, wait=wait)
+    summary = ingest(settings, connector, chosen, options, wait=wait)
     if as_json:
         print_json(summary)
     else:
@@ -77,7 +77,7 @@ def _existing(connector: Connector, paths: tuple[Path, ...]) -> tuple[Path, ...]
     return chosen
 
 
-def _run(
+def ingest(
     settings: Settings,
     connector: Connector,
     paths: tuple[Path, ...],
@@ -85,6 +85,10 @@ def _run(
     *,
     wait: bool,
 ) -> dict[str, Any]:
+    """Collect, work, and return what was read and what became of it.
+
+    wait: also when a running engine takes the events over.
+    """
     started = time.monotonic()
     outbox = Outbox(settings.paths.outbox)
     refill_ledger(settings.paths, outbox)
@@ -107,14 +111,20 @@ def _await(settings: Settings, outbox: Outbox, run_id: str, meter: Meter) -> Non
     while (progress := run_progress(outbox, [run_id])).unfinished:
         meter.working(progress.total - progress.unfinished, progress.total)
         time.sleep(POLL_SECONDS)
-    while (missing := _unembedded(settings)) > 0:
+    wait_for_vectors(settings, meter)
+
+
+def wait_for_vectors(settings: Settings, meter: Meter) -> None:
+    """Return when every chunk has its vector or was given up."""
+    searcher = Searcher(settings.paths, None)
+    while (missing := _unembedded(searcher)) > 0:
         meter.embedding(missing)
         time.sleep(POLL_SECONDS)
 
 
-def _unembedded(settings: Settings) -> int:
-    counted = [stats(settings.paths, scope) for scope in Scope]
-    return sum(s.chunks - s.embedded - s.quarantined for s in counted if s is not None)
+def _unembedded(searcher: Searcher) -> int:
+    counted = [searcher.stats(scope) for scope in Scope]
+    return sum(stats.chunks - stats.embedded - stats.quarantined for stats in counted)
 
 
 def _print(summary: dict[str, Any], settings: Settings) -> None:

@@ -44,7 +44,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
         source_types=(source_type,) if source_type else (),
         project=project,
     )
-    embedder = make_embedder(settings.embedding, settings.paths.models, settings.ollama_url)
+    embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
     searcher = Searcher(settings.paths, embedder)
     result = searcher.search(
         caller_scope(settings, scope),

@@ -12,10 +12,10 @@ from api.cli.common import json_option, plural, print_json
 from context_engine.clock import isoformat
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
-from index.search import stats
+from index.search import Searcher
 from workers import outbox_report
 from workers.broker import make_client, queue_depths
-from workers.extraction.client import health
+from workers.extraction.client import OllamaModel
 from workers.outbox import Outbox
 from workers.supervisor import is_running, parts_alive
 
@@ -43,8 +43,8 @@ def collect_status(settings: Settings) -> dict[str, Any]:
         "running": is_running(settings.paths),
         "outbox": _outbox(outbox),
         "queues": _queues(settings),
-        "index": {scope.value: _index(settings, scope) for scope in Scope},
-        "llm": health(settings),
+        "index": _indexes(settings),
+        "llm": _llm(settings),
         "components": components,
         "outcomes": outbox_report.outcomes(outbox),
     }
@@ -79,17 +79,32 @@ def _queues(settings: Settings) -> dict[str, int] | None:
         return None
 
 
-def _index(settings: Settings, scope: Scope) -> dict[str, Any]:
-    found = stats(settings.paths, scope)
-    if found is None:
-        return {"notes": 0, "chunks": 0, "embedded": 0, "quarantined": 0, "model": None, "bytes": 0}
+def _indexes(settings: Settings) -> dict[str, dict[str, Any]]:
+    searcher = Searcher(settings.paths, None)
+    found = {}
+    for scope in Scope:
+        stats = searcher.stats(scope)
+        found[scope.value] = {
+            "notes": stats.notes,
+            "chunks": stats.chunks,
+            "embedded": stats.embedded,
+            "quarantined": stats.quarantined,
+            "model": stats.model or None,
+            "bytes": stats.size_bytes,
+        }
+    return found
+
+
+def _llm(settings: Settings) -> dict[str, Any]:
+    """Ask for one real token: an open port proves nothing."""
+    if settings.llm.mode == "cues":
+        return {"model": "cues", "healthy": True, "reason": None, "seconds": None}
+    health = OllamaModel.from_settings(settings).health()
     return {
-        "notes": found.notes,
-        "chunks": found.chunks,
-        "embedded": found.embedded,
-        "quarantined": found.quarantined,
-        "model": found.model,
-        "bytes": found.size_bytes,
+        "model": health.model,
+        "healthy": health.ok,
+        "reason": health.reason,
+        "seconds": round(health.seconds, 3),
     }
 
 

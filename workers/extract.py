@@ -1,0 +1,139 @@
+"""The extract job: messages of a source note become insight notes.
+
+The local model distils when it answers. Until then the rules (`cues`) do, and the job waits for
+the model, which replaces what the rules wrote.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from context_engine.clock import SystemClock
+from context_engine.errors import DeadlineExceededError, DependencyDownError
+from context_engine.events import Utterance
+from context_engine.home import Home
+from context_engine.scopes import Scope
+from context_engine.settings import Settings
+from vault.insights import remove_provisional, save_insight
+from vault.notes import Note, read_note
+from workers.extraction.build import ExtractionContext
+from workers.extraction.client import OllamaModel
+from workers.extraction.extract import ExtractionResult, extract_with_cues, extract_with_model
+from workers.indexer_jobs import index_job
+from workers.outbox_model import Job, Outcome
+
+PRECEDING = 4
+"""Older messages that the model is shown to understand the new ones."""
+
+OLLAMA = "ollama"
+"""Dependency name of the local model."""
+
+
+def extract_work(settings: Settings) -> Callable[[Job, str | None], Outcome]:
+    """Return the work of the extract queue."""
+    model = None if settings.llm.mode == "cues" else OllamaModel.from_settings(settings)
+    clock = SystemClock()
+
+    def extract(job: Job, _event: str | None) -> Outcome:
+        scope = Scope(job.arguments["scope"])
+        note = read_note(settings.paths, scope, job.arguments["path"])
+        earlier, messages = _split(note, frozenset(job.arguments["markers"]))
+        context = ExtractionContext(
+            scope=scope,
+            source=note.source or "unknown",
+            extracted_at=clock.now(),
+            event_id=job.event_id,
+            source_path=note.path,
+            project=note.project,
+            refs=note.refs,
+            preceding=earlier[-PRECEDING:],
+        )
+        if model is None:
+            return _save(settings.paths, job, extract_with_cues(messages, context))
+        return _with_model(settings, model, job, messages, context)
+
+    return extract
+
+
+class _Stored(Utterance):
+    """An utterance read back from the vault, which keeps its marker but not its native id."""
+
+    @cached_property
+    def marker(self) -> str:
+        return self.native_id
+
+
+def _split(note: Note, markers: frozenset[str]) -> tuple[tuple[Utterance, ...], list[Utterance]]:
+    """Return the messages before the wanted ones, and the wanted ones."""
+    said: list[Utterance] = [
+        _Stored(m.marker, m.author, m.role, m.at, m.text) for m in note.messages
+    ]
+    wanted = [message for message in said if message.marker in markers]
+    first = said.index(wanted[0]) if wanted else 0
+    return tuple(said[:first]), wanted
+
+
+def _with_model(
+    settings: Settings,
+    model: OllamaModel,
+    job: Job,
+    messages: Sequence[Utterance],
+    context: ExtractionContext,
+) -> Outcome:
+    try:
+        result = extract_with_model(messages, context, model)
+    except DependencyDownError as down:
+        if settings.llm.mode == "ollama":
+            raise
+        # provisional: the job waits, and the model replaces this when it is there
+        return _save(settings.paths, job, extract_with_cues(messages, context), waits_for=down)
+    outcome = _save(settings.paths, job, result, replaces=True)
+    if not result.complete:
+        raise DeadlineExceededError("distilling", settings.llm.deadline_seconds)
+    return outcome
+
+
+def _save(
+    home: Home,
+    job: Job,
+    result: ExtractionResult,
+    *,
+    replaces: bool = False,
+    waits_for: DependencyDownError | None = None,
+) -> Outcome:
+    changed: dict[tuple[str, str], None] = {}
+    if replaces and job.event_id is not None:
+        keep = {insight.insight_id for insight in result.insights}
+        for removed in remove_provisional(home, _scope(job), job.event_id, keep=keep):
+            changed[job.arguments["scope"], removed] = None
+    kinds: Counter[str] = Counter()
+    for insight in result.insights:
+        saved = save_insight(home, insight)
+        kinds[insight.kind.value] += 1
+        changed[insight.scope.value, saved.path] = None
+    return Outcome(
+        result={
+            "insights": kinds,
+            "outcomes": {str(name): count for name, count in result.outcomes.items()},
+            "extractor": result.extractor,
+        },
+        follow_ups=tuple(index_job(scope, path) for scope, path in changed),
+        paths=tuple(changed),
+        outcomes=_prefixed(result.outcomes),
+        waits_for=waits_for,
+    )
+
+
+def _prefixed(outcomes: Mapping[str, int]) -> dict[str, int]:
+    return {f"extract.{name}": count for name, count in outcomes.items()}
+
+
+def _scope(job: Job) -> Scope:
+    return Scope(job.arguments["scope"])
+
+
+def llm_is_up(settings: Settings) -> bool:
+    """Return whether the local model finished a real one-token generation just now."""
+    return OllamaModel.from_settings(settings).health(max_age=0.0).ok
