@@ -278,6 +278,8 @@ def _splice(source: str, wanted: Mapping[str, Any], place: str) -> str:
 def _spots(source: str) -> list[_Spot] | None:
     """Return the top-level entries in order; None unless each begins a line of its own."""
     nodes = _top_level(source)
+    if nodes is None:
+        return None
     keys, values = nodes[::2], nodes[1::2]
     if any(start.column != 0 for start, _, _ in keys):
         return None
@@ -288,8 +290,10 @@ def _spots(source: str) -> list[_Spot] | None:
     ]
 
 
-def _top_level(source: str) -> list[tuple[Any, int, str]]:
+def _top_level(source: str) -> list[tuple[Any, int, str]] | None:
     """Return (start mark, end, text) of each key and value of the top mapping, alternating.
+
+    None when the mapping is in flow style.
 
     The end of a block collection is that of its last scalar or bracket: its own mark lies behind
     the comments that follow.
@@ -297,9 +301,11 @@ def _top_level(source: str) -> list[tuple[Any, int, str]]:
     nodes: list[tuple[Any, int, str]] = []
     depth = 0
     for event in yaml.parse(source, Loader=_LOADER):
+        if depth == 0 and getattr(event, "flow_style", False):
+            return None
         if isinstance(event, yaml.NodeEvent) and depth == 1:
             nodes.append((event.start_mark, _index(event.end_mark), getattr(event, "value", "")))
-        elif isinstance(event, yaml.ScalarEvent) or _closes_flow(event, source):
+        elif depth > 1 and (isinstance(event, yaml.ScalarEvent) or _closes_flow(event, source)):
             start, _, text = nodes[-1]
             nodes[-1] = (start, _index(event.end_mark), text)
         if isinstance(event, yaml.CollectionStartEvent):

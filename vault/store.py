@@ -160,12 +160,15 @@ def _read_in(folder: int, name: str, shown: str) -> Snapshot:
         if error.errno in (errno.ENXIO, errno.ENAMETOOLONG):
             raise UnsafePathError(shown, "is no regular file") from error
         raise
-    with os.fdopen(handle, "rb") as file:
+    try:
         info = os.fstat(handle)
         _check_regular(info, shown)
         if info.st_size > MAX_NOTE_BYTES:
             raise BadInputError(shown, f"has {info.st_size} bytes; at most {MAX_NOTE_BYTES}")
-        return Snapshot(file.read(MAX_NOTE_BYTES + 1), info.st_mtime_ns)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return Snapshot(file.read(MAX_NOTE_BYTES + 1), info.st_mtime_ns)
+    finally:
+        os.close(handle)
 
 
 def _check_regular(info: os.stat_result, shown: str) -> None:
