@@ -19,8 +19,9 @@ def condition(filters: Filters) -> Clause:
         return "1", ()
     sql = " AND ".join(text for text, _ in clauses)
     bindings = tuple(value for _, values in clauses for value in values)
-    chunk = "SELECT 1 FROM chunk JOIN note ON note.id = chunk.note WHERE chunk.rowid = id"
-    return f"EXISTS ({chunk} AND {sql})", bindings
+    # nested, not joined: beside a table that has an id of its own, `id` would mean that one
+    note = f"EXISTS (SELECT 1 FROM note WHERE note.id = chunk.note AND {sql})"
+    return f"EXISTS (SELECT 1 FROM chunk WHERE chunk.rowid = id AND {note})", bindings
 
 
 def _clauses(filters: Filters) -> Iterator[Clause]:
