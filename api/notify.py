@@ -22,7 +22,7 @@ class OutboxNotifier:
 
     def __call__(self, scope: Scope, path: str) -> None:
         """Ask for `path` of the vault of `scope` to be indexed."""
-        from workers.ingest import index_job
+        from workers.indexer_jobs import index_job
 
         self._open().add([index_job(scope.value, path)])
 

@@ -161,9 +161,13 @@ def _lifespan(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
         # beside the first requests, not before them: ready at once, fast soon after
-        threading.Thread(target=engine.warm, name="warm-up", daemon=True).start()
+        warm_up = threading.Thread(target=engine.warm, name="warm-up")
+        warm_up.start()
         async with sessions.run():
             yield
+        # native code that still runs when the interpreter ends aborts the process
+        engine.stop_warming()
+        await anyio.to_thread.run_sync(warm_up.join)
 
     return lifespan
 

@@ -117,20 +117,26 @@ class TokenGuard:
 class BodyGuard:
     """Reads the body whole before a route sees it: JSON only, bounded in size and in time."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, seconds: float = BODY_SECONDS) -> None:
         self._app = app
+        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["method"] != "POST":
+        # an open route takes no body, and a stranger's is not read
+        if scope["type"] != "http" or exchange_of(scope).caller is None:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+        wants_json = scope["method"] == "POST"
+        if (
+            wants_json
+            and headers.get("content-type", "").split(";")[0].strip().lower() != "application/json"
+        ):
             await refuse(scope, WRONG_TYPE)(scope, receive, send)
             return
         try:
-            body = await asyncio.wait_for(_read(headers, receive), BODY_SECONDS)
+            body = await asyncio.wait_for(_read(headers, receive), self._seconds)
         except _TooLargeError:
             await refuse(scope, TOO_LARGE)(scope, receive, send)
         except TimeoutError:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from api.caller import Caller
 from api.operations.base import Services
 from context_engine.errors import NotFoundError
+from context_engine.insights import Confidence
 from context_engine.scopes import Scope
 
 if TYPE_CHECKING:
     from vault.notes import Note
 
 _MESSAGE_MARK = re.compile(r"[ \t]*<!-- ce:u=[^<>]*-->")
-_INSIGHT_MARK = re.compile(r"<!-- ce:i=[0-9a-f]+ (raw|validated)[^<>]*-->")
+_INSIGHT_MARK = re.compile(r"<!-- ce:i=([0-9a-f]+)[^<>]*-->")
 
 
 def load_note(services: Services, caller: Caller, place: str) -> Note:
@@ -39,9 +40,17 @@ def place_of(note: Note) -> str:
     return f"{note.scope.value}/{note.path}"
 
 
-def for_readers(body: str) -> str:
-    """Return a body with the engine's marks taken out, their confidence put into words."""
-    return _INSIGHT_MARK.sub(r"[\1]", _MESSAGE_MARK.sub("", body))
+def for_readers(note: Note) -> str:
+    """Return the body with the engine's marks taken out, each insight's confidence put in.
+
+    The vault says how far a section is to be believed; the mark in the file is anybody's to edit.
+    """
+    labels = {entry.insight_id: entry.confidence for entry in note.entries}
+
+    def labelled(mark: re.Match[str]) -> str:
+        return f"[{labels.get(mark[1], Confidence.RAW)}]"
+
+    return _INSIGHT_MARK.sub(labelled, _MESSAGE_MARK.sub("", note.body))
 
 
 def _candidates(caller: Caller, place: str) -> Iterator[tuple[Scope, str]]:

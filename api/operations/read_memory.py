@@ -103,7 +103,7 @@ def read_memory(services: Services, caller: Caller, request: ReadMemoryRequest) 
     Raises NotFoundError when it is absent or not the caller's to read.
     """
     note = load_note(services, caller, request.path)
-    extract = _EXTRACTS[request.level](for_readers(note.body), request)
+    extract = _EXTRACTS[request.level](for_readers(note), request)
     bare = _answer(note, request, extract)
     links = links_of(note, extract.take(extract.most)[0])
     room = request.budget * _TEXT_SHARE if links else request.budget

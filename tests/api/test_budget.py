@@ -9,6 +9,11 @@ from pydantic import BaseModel
 
 from api.operations.budget import cost, estimate_tokens, largest_within
 
+_JSON = (
+    '{"path":"work/knowledge/decision/2026-11-02-use-valkey-3f9a2c01b7de.md",'
+    '"chunk_id":"00ff3f9a2c01b7de","score":0.0312,"bm25_rank":1,"vector_rank":null}'
+)
+
 
 class _Text(BaseModel):
     text: str
@@ -25,18 +30,14 @@ class _Text(BaseModel):
         ("髙橋さんと齋藤さんが饂飩を啜る鬱蒼とした森", 17),
         ("0123456789abcdef fedcba9876543210", 24),
         ("def estimate_tokens(text: str) -> int:\n    return math.ceil(len(text) / 3)\n", 28),
-        (
-            '{"path":"work/knowledge/decision/2026-11-02-use-valkey-3f9a2c01b7de.md","chunk_id":'
-            '"00ff3f9a2c01b7de","score":0.0312,"bm25_rank":1,"vector_rank":null}',
-            81,
-        ),
+        (_JSON, 81),
     ],
 )
 def test_the_estimate_is_not_below_what_tokenizers_count(text: str, tokens: int) -> None:
     assert tokens <= estimate_tokens(text) <= 3 * max(tokens, 1)
 
 
-@given(st.text(max_size=400), st.integers(5, 400))
+@given(st.text(max_size=400), st.integers(20, 400))
 def test_the_largest_answer_that_fits_is_chosen(text: str, budget: int) -> None:
     def build(length: int) -> _Text:
         return _Text(text=text[:length])
