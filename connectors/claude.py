@@ -122,14 +122,13 @@ class _Run:
             self._env.options.progress(size, self._total)
 
     def _transcript(self, found: Found) -> Iterator[Item]:
-        transcript = describe(found.path)
-        key = f"{SOURCE}:{transcript.native_id}"
+        key = f"{SOURCE}:{native_id(found.path)}"
         state = self._ledger.checkpoint(key) or {}
         if is_unchanged(_cursor(state), found):
             self._progress(found.size)
             return
         with found.path.open("rb", buffering=_BUFFER) as handle:
-            cursor, session = self._resume(transcript, state, handle)
+            cursor, session = self._resume(describe(found.path), state, handle)
             reader = LineReader(handle, cursor)
             self._progress(cursor.offset)
             reported = committed = cursor.offset
@@ -137,11 +136,12 @@ class _Run:
             for line in reader:
                 yield from _records(session, line, place)
                 if reader.offset - committed >= CHECKPOINT_BYTES:
-                    yield from _commit(session, reader, key)
+                    yield from _commit(session, reader.cursor(at_end=False), key)
                     self._progress(reader.offset - reported)
                     reported = committed = reader.offset
-            if reader.cursor() != cursor and reader.offset:
-                yield from _commit(session, reader, key)
+            end = reader.cursor(at_end=True)
+            if end != cursor and end.offset:
+                yield from _commit(session, end, key)
             self._progress(max(found.size, reader.offset) - reported)
 
     def _resume(
@@ -159,19 +159,18 @@ class _Run:
     def _export(self, found: Found) -> Iterator[Item]:
         """Read a transcript that is one JSON document: a list of records, or `loglines`."""
         place = show_path(found.path)
-        data = found.path.read_bytes() if found.size <= LINE_LIMIT else b""
-        # a list becomes an object, so that one parser with one set of limits does for both
-        is_list = data.lstrip()[:1] == b"["
-        value = parse_object(b'{"loglines":' + data + b"}" if is_list else data)
-        records = value.get("loglines") if isinstance(value, dict) else None
-        if not isinstance(records, list):
+        if found.size > LINE_LIMIT:
+            yield BadRecord(place, f"larger than {LINE_LIMIT >> 20} MiB: only .jsonl is a stream")
+            return
+        data = found.path.read_bytes()
+        records = _whole_document(data)
+        if records is None:
             yield self._not_ours(found)
             return
-        transcript = describe(found.path)
-        key, digest = f"{SOURCE}:{transcript.native_id}", sha256(data).hexdigest()
+        key, digest = f"{SOURCE}:{native_id(found.path)}", sha256(data).hexdigest()
         if (self._ledger.checkpoint(key) or {}).get("digest") == digest:
             return
-        session = Session(transcript, {}, self._env)
+        session = Session(describe(found.path), {}, self._env)
         for number, record in enumerate(records, 1):
             if isinstance(record, dict):
                 yield from session.feed(record, f"{place}#{number}")
@@ -179,6 +178,14 @@ class _Run:
                 yield BadRecord(f"{place}#{number}", "not a JSON object")
         yield from session.flush()
         yield Checkpoint(key, {"version": STATE_VERSION, "digest": digest})
+
+
+def _whole_document(data: bytes) -> list[Any] | None:
+    data = data.removeprefix(b"\xef\xbb\xbf").strip()
+    # a list becomes an object, so that one parser with one set of limits does for both
+    value = parse_object(b'{"loglines":' + data + b"}" if data.startswith(b"[") else data)
+    records = value.get("loglines") if isinstance(value, dict) else None
+    return records if isinstance(records, list) else None
 
 
 def describe(path: Path) -> Transcript:
@@ -204,16 +211,10 @@ def _cursor(state: Mapping[str, Any]) -> Cursor:
     return load_cursor(saved)
 
 
-def _commit(session: Session, reader: LineReader, key: str) -> Iterator[Item]:
+def _commit(session: Session, cursor: Cursor, key: str) -> Iterator[Item]:
     yield from session.flush()
-    yield Checkpoint(
-        key,
-        {
-            "version": STATE_VERSION,
-            "cursor": reader.cursor().state(),
-            "session": session.state(),
-        },
-    )
+    state = {"cursor": cursor.state(), "session": session.state()}
+    yield Checkpoint(key, {"version": STATE_VERSION, **state})
 
 
 def _records(session: Session, line: Line, file: str) -> Iterator[Item]:

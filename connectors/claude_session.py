@@ -47,6 +47,8 @@ SOURCE = "claude"
 EVENT_UTTERANCES = 500
 """Utterances of one event: thousands of one-word messages are bounded too."""
 PENDING_LIMIT = 2 * EVENT_LIMIT
+CONVERSATIONS = 64
+"""Inline subagents remembered; one that is silent for longer begins a new part one."""
 REFS_LIMIT = 50
 META_LENGTH = 300
 
@@ -123,9 +125,9 @@ class Session:
         self._transcript, self._env = transcript, env
         self._context = Context(env.clock, transcript.native_id, transcript.by_agent)
         self._cwd: str | None = transcript.cwd or state.get("cwd")
-        self._rank: int = state.get("rank", 0)
-        self._title: str = state.get("title", "") or transcript.title or ""
-        self._attachments: bool = state.get("attachments", False)
+        self._rank = int(state.get("rank", 0))
+        self._title = str(state.get("title", "") or transcript.title or "")
+        self._attachments = bool(state.get("attachments", False))
         self._meta: dict[str, str] = dict(state.get("meta", {}))
         self._meta_seen: dict[str, str] = {}
         self._heard = Heard(state.get("heard"))
@@ -180,8 +182,11 @@ class Session:
 
     def flush(self) -> Iterator[SourceDocument]:
         """Yield all that is pending."""
-        for conversation in self._conversations.values():
+        for conversation in list(self._conversations.values()):
             yield from self._send(conversation)
+        for suffix in list(self._conversations)[:-CONVERSATIONS]:
+            if suffix:
+                del self._conversations[suffix]
 
     def _note(self, record: Record) -> None:
         """Remember where the session is: the latest cwd, branch, version."""
@@ -252,8 +257,8 @@ class Session:
 
     def _conversation_of(self, record: Record) -> Conversation:
         suffix = self._follow(record)
-        if suffix not in self._conversations:
-            self._conversations[suffix] = Conversation(suffix, PartCounter())
+        conversation = self._conversations.pop(suffix, None)
+        self._conversations[suffix] = conversation or Conversation(suffix, PartCounter())
         return self._conversations[suffix]
 
     def _note_work(self, conversation: Conversation, record: Record) -> None:

@@ -21,8 +21,11 @@ from connectors.walk import Found
 LINE_LIMIT = 32 * 1024 * 1024
 """Bytes of one line. An API request is at most 32 MB, so nothing said is longer."""
 
-VALUE_LIMIT = 2_000_000
-"""Values in one line, estimated by its commas: tiny values cost 20 times their size when parsed."""
+VALUE_LIMIT = 1_000_000
+"""Values in one line, estimated by its commas: tiny values cost 20 times their size parsed."""
+
+FULL_CHECK_BYTES = 32 * 1024 * 1024
+"""Up to here the bytes before a cursor are all compared: it costs milliseconds."""
 
 _BUFFER = 1024 * 1024
 _HEAD = 4 * 1024
@@ -42,9 +45,9 @@ class Line:
 class Cursor:
     """Where reading stopped, and how to recognise the bytes before it.
 
-    `head` and `tail` are digests of the first 4 KiB and the last 64 KiB before `offset`, checked
-    whenever the file changed. `crc` covers all bytes before `offset`; it is checked when the
-    inode changed too, which is how editors and synchronising tools replace a file.
+    `head` and `tail` are digests of the first 4 KiB and the last 64 KiB before `offset`. `crc`
+    covers all bytes before `offset`: it is checked unless the file is large and its inode the
+    same. (File systems give a freed inode away again, so the inode alone proves nothing.)
     """
 
     inode: int = 0
@@ -84,7 +87,9 @@ def still_continues(handle: BinaryIO, cursor: Cursor) -> bool:
         return False
     if _digests(handle, cursor.offset) != (cursor.head, cursor.tail):
         return False
-    return status.st_ino == cursor.inode or _crc(handle, cursor.offset) == cursor.crc
+    if status.st_ino == cursor.inode and cursor.offset > FULL_CHECK_BYTES:
+        return True
+    return _crc(handle, cursor.offset) == cursor.crc
 
 
 def _digests(handle: BinaryIO, offset: int) -> tuple[str, str]:
@@ -134,16 +139,19 @@ class LineReader:
                     yield self._consumed(data)
                 return
 
-    def cursor(self) -> Cursor:
-        """Return where the last line that was yielded ends."""
+    def cursor(self, *, at_end: bool) -> Cursor:
+        """Return where the last line that was yielded ends.
+
+        at_end: all lines were yielded; only then an untouched file need not be opened again.
+        """
         position = self._handle.tell()
         head, tail = _digests(self._handle, self.offset)
         self._handle.seek(position)
         status = self._status
         return Cursor(
             inode=status.st_ino,
-            size=status.st_size,
-            mtime_ns=status.st_mtime_ns,
+            size=status.st_size if at_end else 0,
+            mtime_ns=status.st_mtime_ns if at_end else 0,
             offset=self.offset,
             line=self.line,
             crc=self._crc,
