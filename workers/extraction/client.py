@@ -203,6 +203,9 @@ class OllamaModel:
             )
 
     def _call(self, body: Mapping[str, Any], deadline: float) -> Reply:
+        # the first import takes a second or two, which is not the server's fault
+        import ollama  # noqa: F401
+
         started = time.monotonic()
 
         async def bounded() -> _Answer:

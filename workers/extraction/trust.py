@@ -6,35 +6,36 @@ import re
 
 _OVERRIDE = re.compile(
     r"""
-    \b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,40}?
-        \b(?:instructions?|prompts?|rules?|guidelines?|directions?|system\smessage|context
-            |everything)\b
+    (?<!\bwe\s)(?<!\bi\s)\b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,30}?
+        \b(?:previous|prior|above|earlier|preceding|your|system|all|any|every|these|those)\b
+        .{0,30}?\b(?:instructions?|prompts?|rules?|guidelines?|directions?|messages?|training)\b
+  | \b(?:ignore|disregard|forget)\s(?:everything|all)\b.{0,20}\b(?:above|before|previous|said|told)
   | \b(?:new|updated|real)\s(?:system\s)?instructions?\s*:
   | \byou\sare\snow\b.{0,40}\b(?:mode|assistant|ai|agent|admin|dan|jailbroken|unrestricted)\b
-  | \bsystem\s(?:prompt|override)\b
-  | (?:指示|命令|ルール|プロンプト|制約|設定|指令|ガイドライン).{0,10}?(?:無視|忘れ|破棄|上書き
-      |無効|従わな)
+  | \bsystem\soverride\b
+  | (?:指示|命令|ルール|プロンプト|制約|指令|ガイドライン|設定).{0,10}?
+        (?:無視(?:して(?![いるた])|しろ|せよ|しなさい|し、)|忘れ(?:て(?![いるた])|ろ|なさい)
+          |(?:破棄|上書き|無効に)して(?![いるた])|従わないで)
   | (?:無視|忘れ).{0,6}?(?:指示|命令|プロンプト)
-  | システムプロンプト
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _TO_MEMORY = re.compile(
     r"""
-    \b(?:save|store|add|write|record|log|put|commit|mark|register|persist|inject)\b.{0,60}?
-        \b(?:memory|memories|knowledge\s?base|vault|long[-\s]term|validated|as\s(?:a\s)?facts?
-            |insights?)\b
-  | \bconfidence\b\s*[:=]?\s*["']?validated\b
-  | \b(?:in|to)\syour\s(?:memory|memories|knowledge)\b
+    # "in memory" and "a knowledge base" are everyday words of engineers: whose memory decides
+    \b(?:save|store|add|write|record|log|put|commit|register|persist)\b.{0,60}?
+        \b(?:your|long[-\s]term|permanent|persistent|assistant's)\s(?:[\w-]+\s)?
+        (?:memory|memories|knowledge)\b
+  | \bas\s(?:a\s|an\s)?validated\b|\bconfidence\b\s*[:=]?\s*["']?validated\b
   | \bas\san?\s(?:ai|assistant|language\smodel|llm)\b,?.{0,20}\byou\b.{0,20}\b(?:must|should|will
       |have\sto)\b
   | \b(?:ai|assistants?|llms?|agents?)\b.{0,20}\b(?:must|should)\b.{0,20}\b(?:remember|memori[sz]e
-      |store|save|trust)\b
-  | (?:メモリ|長期記憶|記憶|ナレッジベース|ボールト|知識ベース)(?:に|へ|として
-      |領域).{0,20}?(?:保存|登録|追加|書き|記録|残|して)
-  | (?:validated|検証済み|確定事項|事実)(?:として|に).{0,16}?(?:保存|登録|記録|記憶|覚え|マーク
-      |扱)
-  | (?:AI|アシスタント|エージェント|LLM)(?:は|へ|向け|への|なら).{0,30}?(?:覚え|記憶|保存|必ず|従)
+      |trust)\b
+  | (?:メモリー?|長期記憶|記憶|ナレッジ)(?:に|へ|として).{0,20}?(?:保存|登録|追加|書き込|記録|残)
+        .{0,4}?(?:ください|下さい|おけ|おいて|しろ|せよ|なさい)
+  | (?:validated|検証済み)として
+  | (?:AI|アシスタント|エージェント|LLM)(?:は|へ|向け|への|なら).{0,30}?(?:覚え|記憶|保存)
+        .{0,4}?(?:ください|下さい|おけ|こと|しろ|せよ|なさい)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
