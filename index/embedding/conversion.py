@@ -41,8 +41,9 @@ class Converted:
 
     def trie(self) -> Trie:
         """Map the tokenizer's trie."""
+        # Plain views: every slice of a memmap pays for its subclass.
         edges, pieces, scores = (
-            np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
             for name in ("edges", "pieces", "scores")
         )
         return Trie(edges, pieces, scores)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from context_engine.errors import ConfigError, DependencyDownError
 from index.embedding.base import EmbedderIdentity, FloatMatrix
 from index.embedding.conversion import MODEL_NAME, ensure_converted, revision
 from index.embedding.runtime import WordReader, open_session, run, word_reader
@@ -67,8 +68,15 @@ class E5Embedder:
 
 
 def _load(models: Path, threads: int) -> _Engine:
-    converted = ensure_converted(models)
-    weights = open_weights(find_weights())
-    tokenizer = UnigramTokenizer(converted.trie(), weights.unknown)
-    session = open_session(converted.graph, threads)
+    try:
+        converted = ensure_converted(models)
+        weights = open_weights(find_weights())
+        tokenizer = UnigramTokenizer(converted.trie(), weights.unknown)
+        session = open_session(converted.graph, threads)
+    except ConfigError:
+        raise
+    except Exception as error:
+        # A full disk or a damaged file is no fault of the text that waits to be embedded.
+        reason = f"{error}; what lies in {models} may be deleted, it is made again"
+        raise DependencyDownError("embedding model", reason) from error
     return _Engine(os.getpid(), session, word_reader(weights, tokenizer))

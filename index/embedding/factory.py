@@ -25,12 +25,33 @@ def _e5(settings: EmbeddingSettings, models_dir: Path, ollama_url: str) -> Embed
     return E5Embedder(models_dir, settings.threads)
 
 
-MAKERS: dict[str, Maker] = {"onnx": _e5}
+def _sentence_transformer(
+    settings: EmbeddingSettings, models_dir: Path, ollama_url: str
+) -> Embedder:
+    del ollama_url
+    from index.embedding.sentence_transformer import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder(
+        settings.model, models_dir, settings.threads, settings.batch_size
+    )
+
+
+def _ollama(settings: EmbeddingSettings, models_dir: Path, ollama_url: str) -> Embedder:
+    from index.embedding.ollama_embed import OllamaEmbedder
+
+    return OllamaEmbedder(settings.model, ollama_url, models_dir, settings.batch_size)
+
+
+MAKERS: dict[str, Maker] = {
+    "onnx": _e5,
+    "sentence-transformers": _sentence_transformer,
+    "ollama": _ollama,
+}
 
 
 def make_embedder(settings: EmbeddingSettings, models_dir: Path, ollama_url: str) -> Embedder:
     """Return the embedder that `settings` name. Loads nothing yet.
 
-    Raises ConfigError when the backend does not have the model.
+    Raises ConfigError when the backend is not installed or does not have the model.
     """
     return MAKERS[settings.backend](settings, models_dir, ollama_url)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,10 +40,14 @@ def word_reader(weights: Weights, tokenizer: UnigramTokenizer) -> WordReader:
 
 
 def open_session(model: Path | bytes, threads: int) -> Any:
-    """Return an onnxruntime.InferenceSession that never uses more than `threads` threads."""
+    """Return an onnxruntime.InferenceSession that never uses more than `threads` threads.
+
+    Nothing else in the project may import onnxruntime: from 1.29 on it reports each session to
+    its maker and leaves a device id in the user's cache, unless told before the import.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -50,7 +56,18 @@ def open_session(model: Path | bytes, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # The graph is fused by hand; the further levels replace its LayerNormalization by a slower one.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    if threads > 1:
+        _keep_for_ever(session)
+    return session
+
+
+def _keep_for_ever(session: Any) -> None:
+    """Never let `session` be destroyed.
+
+    In a forked child its destructor would wait at exit for threads that only the parent has.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))
 
 
 def run(session: Any, words: NDArray[np.float32]) -> list[NDArray[np.float32]]:

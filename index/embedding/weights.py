@@ -52,6 +52,7 @@ class Tensor:
     kind: int
     count: int
     offset: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,10 @@ def _parse(data: mmap.mmap) -> Weights:
     cursor.skip(4 * (count + 1) + 4 * count + blob)
     _, normaliser = cursor.read("iI")
     cursor.skip(normaliser)
-    return Weights(data, shape, pieces_at, unknown, _read_tensors(cursor))
+    tensors = _read_tensors(cursor)
+    if max(tensor.end for tensor in tensors.values()) > len(data):
+        raise ValueError("the file is cut off")
+    return Weights(data, shape, pieces_at, unknown, tensors)
 
 
 def _read_tensors(cursor: _Cursor) -> Mapping[str, Tensor]:
@@ -189,8 +193,8 @@ def _read_tensors(cursor: _Cursor) -> Mapping[str, Tensor]:
         (length,) = cursor.read("H")
         name = cursor.data[cursor.at : cursor.at + length].decode()
         cursor.skip(length)
-        kind, size, offset, _ = cursor.read("BIQQ")
-        tensors[name] = Tensor(kind, size, offset)
+        kind, count_of_values, offset, size = cursor.read("BIQQ")
+        tensors[name] = Tensor(kind, count_of_values, offset, offset + size)
     return tensors
 
 
