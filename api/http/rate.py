@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from context_engine.clock import Clock
 
-STRANGERS_PER_MINUTE = 60
+STRANGERS_SHARE = 10
+"""All requests without a valid token together may be this part of what one client may make."""
 
 
 @dataclass
@@ -29,7 +30,9 @@ class RateLimiter:
 
     def wait(self, client: str | None) -> float:
         """Count one request; return 0.0 when it may pass, else the seconds to wait."""
-        rate = self._per_minute if client is not None else STRANGERS_PER_MINUTE
+        rate = self._per_minute
+        if client is None:
+            rate = max(rate // STRANGERS_SHARE, 1)
         now = self._clock.monotonic()
         bucket = self._buckets.setdefault(client, _Bucket(rate, now))
         bucket.tokens = min(rate, bucket.tokens + (now - bucket.at) * rate / 60)
