@@ -78,14 +78,20 @@ def build_entries(path: str, note: NoteText) -> list[Entry]:
                 at=cut.at,
                 confidence=cut.confidence,
                 lexical=(cut.text, _headings(path, note, cut), _context(note, cuts, position)),
-                passage=passage(note.metadata.title, "" if cut.message else heading, cut.text),
+                passage=passage(note.metadata.title, heading, cut.text, message=cut.message),
             )
         )
     return entries
 
 
-def passage(title: str, heading: str, text: str) -> str:
-    """Return what is embedded for a chunk."""
+def passage(title: str, heading: str, text: str, *, message: bool) -> str:
+    """Return what is embedded for a chunk.
+
+    A message stands for itself: its neighbours are mixed in later, and a title that all messages
+    of a conversation share would make them alike.
+    """
+    if message:
+        return text
     head = _SEPARATOR.join(part for part in (title, heading) if part)
     return f"{head}\n{text}" if head else text
 
@@ -125,10 +131,14 @@ def _labels(metadata: Metadata) -> Iterator[str]:
     yield from metadata.people
 
 
-def _hash(*parts: str) -> bytes:
+def hash_bytes(*parts: bytes) -> bytes:
+    """Return 16 bytes over the parts, each length-prefixed."""
     hasher = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
+    for data in parts:
         hasher.update(len(data).to_bytes(8, "big"))
         hasher.update(data)
     return hasher.digest()
+
+
+def _hash(*parts: str) -> bytes:
+    return hash_bytes(*(part.encode("utf-8", "surrogatepass") for part in parts))

@@ -12,8 +12,17 @@ from context_engine.logs import get_logger
 from context_engine.sqlite import immediate
 from index.embedding.base import Embedder
 from index.entries import passage
-from index.schema import EMBEDDED, PENDING, QUARANTINED, number
-from index.vectors import FloatVector, decode, encode, mixed, unit_rows
+from index.questions import mean_questions
+from index.schema import (
+    EMBEDDED,
+    PENDING,
+    QUARANTINED,
+    QUESTIONS,
+    number,
+    read_meta,
+    write_meta,
+)
+from index.vectors import SURROUND_WEIGHTS, decode, encode, mixed, unit_rows
 
 BATCH = 32
 BATCH_ATTEMPTS = 2
@@ -48,6 +57,7 @@ def embed_waiting(connection: apsw.Connection, embedder: Embedder, limit: int) -
     Raises DependencyDownError when the embedder needs something that is away; that costs the
     chunks no attempt.
     """
+    _know_questions(connection, embedder)
     quarantined = _quarantine(connection)
     embedded = 0
     while embedded < limit:
@@ -64,6 +74,13 @@ def embed_waiting(connection: apsw.Connection, embedder: Embedder, limit: int) -
 def waiting(connection: apsw.Connection) -> int:
     """Return how many chunks wait for a vector."""
     return number(connection, f"SELECT count(*) FROM chunk WHERE state = {PENDING}")
+
+
+def _know_questions(connection: apsw.Connection, embedder: Embedder) -> None:
+    if QUESTIONS not in read_meta(connection):
+        means = mean_questions(embedder).hex()
+        with immediate(connection):
+            write_meta(connection, **{QUESTIONS: means})
 
 
 def _quarantine(connection: apsw.Connection) -> int:
@@ -85,7 +102,7 @@ def _next_batch(connection: apsw.Connection, size: int) -> list[_Waiting]:
         (size,),
     )
     batch = [
-        _Waiting(rowid, key, passage(title, "" if surround else heading, text), known, attempts)
+        _Waiting(rowid, key, passage(title, heading, text, message=bool(surround)), known, attempts)
         for rowid, key, title, heading, text, surround, known, attempts in rows
     ]
     if batch and batch[0].attempts >= BATCH_ATTEMPTS:
@@ -123,28 +140,30 @@ def _count_attempt(connection: apsw.Connection, rowids: Sequence[int], by: int) 
 
 
 def _place(connection: apsw.Connection, rowids: Sequence[int]) -> None:
-    """Write the searched vectors of these chunks and of the messages beside them."""
+    """Write the searched vectors of these chunks and of the messages around them."""
     connection.executemany(
         f"UPDATE chunk SET state = {EMBEDDED}, attempts = 0 WHERE rowid = ?",
         [(rowid,) for rowid in rowids],
     )
     touched = set(rowids)
     for rowid in rowids:
-        touched.update(rowid for rowid, _ in _neighbours(connection, rowid))
+        touched.update(beside for beside, _, _ in _around(connection, rowid))
     for rowid in sorted(touched):
         _write_vector(connection, rowid)
 
 
-def _neighbours(connection: apsw.Connection, rowid: int) -> list[tuple[int, bytes]]:
-    """Return (rowid, own codes) of the embedded messages before and after this message."""
+def _around(connection: apsw.Connection, rowid: int) -> list[tuple[int, int, bytes]]:
+    """Return (rowid, steps away, own codes) of the embedded messages around this message."""
+    reach = len(SURROUND_WEIGHTS)
     rows = connection.execute(
-        "SELECT beside.rowid, embedding.vector FROM chunk AS here"
-        " JOIN chunk AS beside ON beside.note = here.note"
-        " AND beside.position IN (here.position - 1, here.position + 1)"
+        "SELECT beside.rowid, abs(beside.position - here.position), embedding.vector"
+        " FROM chunk AS here JOIN chunk AS beside ON beside.note = here.note"
+        " AND beside.position BETWEEN here.position - ?1 AND here.position + ?1"
+        " AND beside.position <> here.position"
         " JOIN embedding ON embedding.content_hash = beside.content_hash"
-        f" WHERE here.rowid = ? AND here.surround_hash <> x'' AND beside.state = {EMBEDDED}"
+        f" WHERE here.rowid = ?2 AND here.surround_hash <> x'' AND beside.state = {EMBEDDED}"
         " ORDER BY beside.position",
-        (rowid,),
+        (reach, rowid),
     )
     return list(rows)
 
@@ -156,7 +175,7 @@ def _write_vector(connection: apsw.Connection, rowid: int) -> None:
     ).fetchone()
     if own is None:
         return
-    beside: list[FloatVector] = [decode(codes) for _, codes in _neighbours(connection, rowid)]
-    vector = encode(mixed(decode(own[0]), beside)) if beside else own[0]
+    around = [(steps, decode(codes)) for _, steps, codes in _around(connection, rowid)]
+    vector = encode(mixed(decode(own[0]), around)) if around else own[0]
     connection.execute("DELETE FROM vector WHERE id = ?", (rowid,))
     connection.execute("INSERT INTO vector (cell, id, vector) VALUES (0, ?, ?)", (rowid, vector))

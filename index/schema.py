@@ -20,6 +20,9 @@ from index.tokenize import FTS5_TOKENIZE
 PENDING, EMBEDDED, QUARANTINED = 0, 1, 2
 """States of a chunk's vector."""
 
+QUESTIONS = "mean_questions"
+"""Key of the model's mean question vectors, hex."""
+
 _FIRST = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 

@@ -17,8 +17,10 @@ from index.embedding.base import Embedder
 from index.engines import Found, search_index
 from index.lexical import Query, parse_query
 from index.model import MAX_QUERY_CHARACTERS, ScopeStats, SearchRequest, SearchResult
+from index.questions import distinguished
 from index.readers import Reader, Readers
 from index.results import merge, spread, to_hits
+from index.schema import QUESTIONS
 from index.vectors import FloatVector
 
 MAX_LIMIT = 100
@@ -65,7 +67,7 @@ class Searcher:
             for readable in scope.readable:
                 reader = stack.enter_context(self._readers.open(readable))
                 if reader is not None:
-                    usable = self._usable(reader, vector, warnings)
+                    usable = self._usable(reader, query.text, vector, warnings)
                     found += search_index(readable, reader, query, usable, request.filters)
             limit = min(max(request.limit, 1), MAX_LIMIT)
             hits = to_hits(spread(merge(found), limit), explain=request.explain)
@@ -106,7 +108,7 @@ class Searcher:
             return None
 
     def _usable(
-        self, reader: Reader, vector: FloatVector | None, warnings: list[str]
+        self, reader: Reader, text: str, vector: FloatVector | None, warnings: list[str]
     ) -> FloatVector | None:
         """Return the query's vector when this index can be compared with it."""
         if self._embedder is None or vector is None:
@@ -124,7 +126,8 @@ class Searcher:
                 f"{reader.chunks - reader.vectors} of {reader.chunks} chunks have no vector yet "
                 "and are found by keyword only"
             )
-        return vector
+        means = reader.meta.get(QUESTIONS)
+        return distinguished(vector, text, bytes.fromhex(means)) if means else vector
 
 
 def _neighbour_rows(

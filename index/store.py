@@ -9,10 +9,11 @@ from datetime import datetime
 
 import apsw
 
-from index.entries import Entry
+from index.entries import Entry, hash_bytes
 from index.reading import Metadata
 from index.schema import PENDING, number
 from index.tokenize import indexed
+from index.vectors import SURROUND_WEIGHTS
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,16 @@ def _stored_chunks(connection: apsw.Connection, note: int) -> dict[str, StoredCh
 
 
 def _surroundings(entries: Sequence[Entry]) -> list[bytes]:
-    """Return, for each message, the content hashes of its neighbours; nothing for sections."""
-    hashes = [b"", *(entry.content_hash for entry in entries), b""]
+    """Return a hash of what surrounds each message; nothing for sections of notes."""
+    hashes = [entry.content_hash for entry in entries]
+    reach = len(SURROUND_WEIGHTS)
     return [
-        hashes[place] + b"|" + hashes[place + 2] if entry.message else b""
+        hash_bytes(
+            b"|".join(hashes[max(0, place - reach) : place]),
+            b"|".join(hashes[place + 1 : place + 1 + reach]),
+        )
+        if entry.message
+        else b""
         for place, entry in enumerate(entries)
     ]
 

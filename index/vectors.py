@@ -13,8 +13,8 @@ from index.embedding.base import FloatMatrix
 
 FloatVector = NDArray[np.float32]
 
-SURROUND_WEIGHT = 0.3
-"""What each neighbouring message adds to a message's own vector."""
+SURROUND_WEIGHTS = (0.3, 0.15)
+"""What each message one step and two steps away adds to a message's own vector."""
 
 _SIGMAS = 6.0
 """Codes reach from -6 to +6 standard deviations of a unit vector's component, 1/sqrt(n)."""
@@ -48,13 +48,15 @@ def unit_rows(matrix: FloatMatrix) -> FloatMatrix:
     return (clean / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
 
 
-def mixed(own: FloatVector, neighbours: Sequence[FloatVector]) -> FloatVector:
-    """Return the unit vector of a message with what surrounds it.
+def mixed(own: FloatVector, around: Sequence[tuple[int, FloatVector]]) -> FloatVector:
+    """Return the unit vector of a message with those `around` it, each with its distance.
 
     A dot product with a sum is the sum of the dot products, so that searching this one vector
     adds the neighbours' weighted scores to the message's own.
     """
-    total = own + SURROUND_WEIGHT * np.sum(np.array([*neighbours, np.zeros_like(own)]), axis=0)
+    total = own.copy()
+    for steps, vector in around:
+        total += SURROUND_WEIGHTS[steps - 1] * vector
     row: FloatVector = unit_rows(total[np.newaxis, :])[0]
     return row
 
