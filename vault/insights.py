@@ -6,7 +6,7 @@ reviewed is never changed; rules (`cues`) never write over what a model distille
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -46,7 +46,7 @@ from vault.statements import (
     summary_of,
 )
 from vault.store import Snapshot, read, read_or_none, remove, rewrite
-from vault.subjects import find_subject, new_subject, subject_name
+from vault.subjects import find_subject, is_blank, new_subject, subject_name
 
 PROVISIONAL = frozenset({"cues"})
 """Extractors whose insights a model's replace."""
@@ -133,11 +133,14 @@ def _save_note(home: Home, root: Path, insight: Insight, source_title: str | Non
     title = clean_title(insight.title) or summary_of(statement.content)
     body = f"# {escape(title)}\n\n{render_statement(statement, folder)}\n"
     front = sealed(_front(insight, title, statement), body)
-    with note_lock(home, insight.scope, f"{folder}/{insight.insight_id}"):
-        path = find_note(root, folder, insight.insight_id)
+    with note_lock(home, insight.scope, insight.insight_id):
+        path = find_note(root, folder.split("/", 1)[0], insight.insight_id)
         if path is None:
             name = note_name(title, insight.insight_id, date=insight.created.astimezone(UTC))
             path = f"{folder}/{name}"
+        elif not path.startswith(f"{folder}/"):
+            # the id holds the kind, so a person moved it: theirs stays
+            return SaveResult(path, insight.insight_id, Outcome.KEPT)
         outcome = rewrite(root, path, lambda seen: _merged_note(seen, path, front, body))
     return SaveResult(path, insight.insight_id, outcome)
 
@@ -279,17 +282,20 @@ def _purge(home: Home, scope: Scope, path: str, doomed: _Provisional) -> bool:
     sections = folder in {KIND_FOLDERS[kind] for kind in SECTION_KINDS}
     if sections:
         with note_lock(home, scope, folder):
-            return rewrite(root, path, lambda seen: _without_blocks(seen, path, doomed))
-    with note_lock(home, scope, f"{folder}/{name.removesuffix('.md').rpartition('-')[2]}"):
-        return _remove_note(root, path, doomed)
+            changed = rewrite(root, path, lambda seen: _without_blocks(seen, path, doomed))
+            if changed:
+                _remove_note(root, path, is_blank)
+            return changed
+    with note_lock(home, scope, name.removesuffix(".md").rpartition("-")[2]):
+        return _remove_note(root, path, doomed.covers_note)
 
 
-def _remove_note(root: Path, path: str, doomed: _Provisional) -> bool:
+def _remove_note(root: Path, path: str, condition: Callable[[NoteText], bool]) -> bool:
     seen = read_or_none(root, path)
     if seen is None:
         return False
     try:
-        if not doomed.covers_note(decode_note(seen.data, path)):
+        if not condition(decode_note(seen.data, path)):
             return False
         remove(root, path, seen)
     except (BadInputError, NoteConflictError):

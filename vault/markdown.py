@@ -130,6 +130,6 @@ def _reader(*, inline: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark")
-    if not inline:
-        reader.core.ruler.disable(["inline", "text_join"])
+    # unjoined, an escaped bracket stays apart from the text behind it
+    reader.core.ruler.disable(["text_join"] if inline else ["inline", "text_join"])
     return reader

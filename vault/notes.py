@@ -125,11 +125,7 @@ class Note:
     @property
     def kind(self) -> Kind | None:
         """The kind of insight; None for notes that are none."""
-        if self.type is NoteType.PROJECT:
-            return Kind.PROJECT
-        if self.type is NoteType.PERSON:
-            return Kind.PERSON
-        return _kind_of(self.path) if self.type is NoteType.INSIGHT else None
+        return _kind_of(self.path, self.front)
 
     @property
     def confidence(self) -> Confidence | None:
@@ -219,10 +215,12 @@ def scan_notes(home: Home, scope: Scope) -> Iterator[NoteFile]:
 def confidence_of(note: Note) -> Confidence | None:
     """Return how far an insight note is to be believed; None for notes that are no insights.
 
+    A project's or person's note is none itself; each of its `entries` has its own confidence.
+
     `validated` counts only while the note is as the engine wrote it: words that somebody put there
     since were validated by nobody.
     """
-    if note.type is not NoteType.INSIGHT:
+    if note.kind is None or note.type in (NoteType.PROJECT, NoteType.PERSON):
         return None
     stated = note.front.get("confidence") == Confidence.VALIDATED.value
     return Confidence.VALIDATED if stated and note.text.untouched else Confidence.RAW
@@ -234,10 +232,13 @@ def _type_of(path: str) -> NoteType:
     folder = path.split("/", 1)[0]
     if folder in _FOLDER_TYPES:
         return _FOLDER_TYPES[folder]
-    return NoteType.INSIGHT if _kind_of(path) else NoteType.PLAIN
+    return NoteType.INSIGHT if _kind_of(path, {}) else NoteType.PLAIN
 
 
-def _kind_of(path: str) -> Kind | None:
-    return next(
-        (kind for kind, folder in KIND_FOLDERS.items() if path.startswith(f"{folder}/")), None
-    )
+def _kind_of(path: str, front: Mapping[str, Any]) -> Kind | None:
+    for kind, folder in KIND_FOLDERS.items():
+        if path.startswith(f"{folder}/"):
+            return kind
+    stated = front.get("kind")
+    waiting = path.startswith(f"{INBOX}/") and front.get("type") == NoteType.INSIGHT.value
+    return Kind(stated) if waiting and stated in set(Kind) else None

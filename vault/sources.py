@@ -157,7 +157,8 @@ def known_utterances(home: Home) -> Iterator[tuple[str, str]]:
             except (BadInputError, UnsafePathError):
                 continue
             source = _source_of(note, file.path)
-            yield from ((source, block.marker) for block in parse_body(note.body).blocks)
+            blocks = parse_body(note.body).blocks
+            yield from ((source, block.marker) for block in blocks if block.type == "u")
 
 
 def _source_of(note: NoteText, path: str) -> str:

@@ -60,6 +60,20 @@ def new_subject(insight: Insight, name: str) -> str:
     return f"{wrap(render(front))}# {escape(name)}\n"
 
 
+def is_blank(note: NoteText) -> bool:
+    """Tell whether a note is as `new_subject` made it, with nothing of a person's in it."""
+    front = note.front
+    made = {"type", "id", "title", "scope", "updated", "state", "goal", "next_steps", "aliases"}
+    filled = any(front.get(key) for key in ("goal", "next_steps", "aliases"))
+    heading = f"# {escape(text_in(front, 'title') or '')}"
+    return (
+        set(front) <= made
+        and not filled
+        and front.get("state") in (None, "active")
+        and note.body.strip() == heading
+    )
+
+
 def _is_usable(root: Path, path: str) -> bool:
     note = _read(root, path)
     return note is not None and note.yaml is not None and note.problem is None
