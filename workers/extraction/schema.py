@@ -108,7 +108,6 @@ class Parsed:
     fault: Outcome | None
 
 
-_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _DECODER = json.JSONDecoder()
 _TRIES = 12
@@ -117,11 +116,14 @@ _SCHEMA_KEYS = frozenset({"$schema", "properties", "$defs", "required", "additio
 
 def parse_reply(text: str) -> Parsed:
     """Read the proposals of a reply, each on its own: one bad item does not cost the others."""
-    body = _without_thoughts(text)
+    body = _after_thoughts(text)
     value = _first_json(body)
+    if value is None and body is not text:
+        # some think aloud after the answer
+        body = text
+        value = _first_json(body)
     if value is None:
-        items = list(_items_of_fragment(body))
-        return _collect(items, Outcome.BAD_JSON)
+        return _collect(list(_items_of_fragment(body)), Outcome.BAD_JSON)
     if _is_schema(value):
         return Parsed((), 0, Outcome.ECHOED_SCHEMA)
     listed = _items(value)
@@ -130,11 +132,12 @@ def parse_reply(text: str) -> Parsed:
     return _collect(listed, None)
 
 
-def _without_thoughts(text: str) -> str:
-    text = _THOUGHT.sub("", text) if "</" in text else text
-    # some servers send only the closing tag
-    ends = list(_THOUGHT_END.finditer(text))
-    return text[ends[-1].end() :] if ends else text
+def _after_thoughts(text: str) -> str:
+    """Return what follows the last `</think>`: some servers leave the opening tag out."""
+    end = 0
+    for match in _THOUGHT_END.finditer(text):
+        end = match.end()
+    return text[end:] if end else text
 
 
 def _first_json(text: str) -> Any | None:

@@ -25,11 +25,13 @@ class Sentence:
     paragraph: int
 
 
-_BREAK = re.compile(r"[。！？!?]+[」』）)\"”]?|(?<=[^\s.])\.+[\"”)]?(?=\s|$)|\n")
+_BREAK = re.compile(r"[。！？!?]+[」』）)\"”]?|(?<=[^\s.])\.+[\"”)]?(?=\s|$)")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Ms|Mrs|Dr|St|No|[A-Za-z]))$")
 _OPEN = "「『（("
 _CLOSE = "」』）)"
 _WRAPPED_AT = 60
+_CLOSED_WITHIN = 120
+_LONGEST_ABBREVIATION = 12
 
 
 def _said_lines(text: str) -> Iterator[tuple[int, str, int]]:
@@ -71,26 +73,34 @@ def _runs(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _split(text: str, start: int, end: int, paragraph: int) -> Iterator[Sentence]:
-    begin = start
+    begin, seen, depth = start, start, 0
     for match in _BREAK.finditer(text, start, end):
-        if match.group() == "\n" or _inside(text, begin, match.start(), end):
-            continue
         here = match.start()
-        if match.group().startswith(".") and _ABBREVIATION.search(
-            text, max(begin, here - 12), here
-        ):
+        depth += _opened(text, seen, here)
+        seen = here
+        if _inside_brackets(text, here, end, depth, begin) or _abbreviated(text, begin, match):
             continue
         yield from _sentence(text, begin, match.end(), paragraph)
-        begin = match.end()
+        begin, seen, depth = match.end(), match.end(), 0
     yield from _sentence(text, begin, end, paragraph)
 
 
-def _inside(text: str, begin: int, here: int, end: int) -> bool:
-    """Tell whether a bracket opened since `begin` is still open, and will be closed."""
-    depth = 0
-    for char in text[max(begin, here - MAX_SENTENCE) : here]:
-        depth += (char in _OPEN) - (char in _CLOSE)
-    return depth > 0 and any(char in _CLOSE for char in text[here : min(end, here + 120)])
+def _opened(text: str, start: int, end: int) -> int:
+    opened = sum(text.count(sign, start, end) for sign in _OPEN)
+    return opened - sum(text.count(sign, start, end) for sign in _CLOSE)
+
+
+def _inside_brackets(text: str, here: int, end: int, depth: int, begin: int) -> bool:
+    """Tell whether a bracket that opened since `begin` is open here and will be closed soon."""
+    if depth <= 0 or here - begin > MAX_SENTENCE:
+        return False
+    return any(text.find(sign, here, min(end, here + _CLOSED_WITHIN)) >= 0 for sign in _CLOSE)
+
+
+def _abbreviated(text: str, begin: int, stop: re.Match[str]) -> bool:
+    here = stop.start()
+    near = max(begin, here - _LONGEST_ABBREVIATION)
+    return text[here] == "." and _ABBREVIATION.search(text, near, here) is not None
 
 
 def _sentence(text: str, start: int, end: int, paragraph: int) -> Iterator[Sentence]:

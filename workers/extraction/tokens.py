@@ -28,6 +28,18 @@ def most_tokens(text: str) -> int:
     return sum(_cost(match.group()) for match in _PIECE.finditer(text))
 
 
+def reach(text: str, start: int, room: int) -> int:
+    """Return how far `room` tokens go from `start`: at least one character, at most the end."""
+    left = room
+    for match in _PIECE.finditer(text, start):
+        cost = _cost(match.group())
+        if cost > left:
+            step = 1 if match.group()[0].isspace() else _LETTERS_PER_TOKEN
+            return max(start + 1, min(match.end(), match.start() + left * step))
+        left -= cost
+    return len(text)
+
+
 def least_tokens(text: str) -> int:
     """Return a number of tokens that `text` has at least, to notice that a server cut it."""
     ascii_letters = sum(1 for char in text if char.isascii() and not char.isspace())

@@ -12,7 +12,10 @@ _OVERRIDE = re.compile(
   | \b(?:ignore|disregard|forget)\s(?:everything|all)\b.{0,20}\b(?:above|before|previous|said|told)
   | \b(?:new|updated|real)\s(?:system\s)?instructions?\s*:
   | \byou\sare\snow\b.{0,40}\b(?:mode|assistant|ai|agent|admin|dan|jailbroken|unrestricted)\b
-  | \bsystem\soverride\b
+  | \bsystem\soverride\b|(?:^|\n)\W{0,4}(?:system|システム)\W{0,3}[:：]
+  | \b(?:notes?|messages?|instructions?|attention)\s(?:to|for)\s(?:the\s|any\s|all\s)?
+        (?:ai|assistants?|llms?|(?:language\s)?models?|agents?)\b
+  | (?:AI|アシスタント|LLM|エージェント)(?:へ|への|宛)の?(?:指示|メモ|注意|お願い|命令|連絡|[:：])
   | (?:指示|命令|ルール|プロンプト|制約|指令|ガイドライン|設定).{0,10}?
         (?:無視(?:して(?![いるた])|しろ|せよ|しなさい|し、)|忘れ(?:て(?![いるた])|ろ|なさい)
           |(?:破棄|上書き|無効に)して(?![いるた])|従わないで)
@@ -26,6 +29,8 @@ _TO_MEMORY = re.compile(
     \b(?:save|store|add|write|record|log|put|commit|register|persist)\b.{0,60}?
         \b(?:your|long[-\s]term|permanent|persistent|assistant's)\s(?:[\w-]+\s)?
         (?:memory|memories|knowledge)\b
+  | \b(?:store|save|record|remember|memori[sz]e|keep)\b.{0,40}\bas\s(?:a\s|an\s)?(?:\w+\s)?
+        (?:facts?|truth|preference)\b
   | \bas\s(?:a\s|an\s)?validated\b|\bconfidence\b\s*[:=]?\s*["']?validated\b
   | \bas\san?\s(?:ai|assistant|language\smodel|llm)\b,?.{0,20}\byou\b.{0,20}\b(?:must|should|will
       |have\sto)\b
@@ -33,7 +38,7 @@ _TO_MEMORY = re.compile(
       |trust)\b
   | (?:メモリー?|長期記憶|記憶|ナレッジ)(?:に|へ|として).{0,20}?(?:保存|登録|追加|書き込|記録|残)
         .{0,4}?(?:ください|下さい|おけ|おいて|しろ|せよ|なさい)
-  | (?:validated|検証済み)として
+  | (?:validated|検証済み)として|(?:事実|真実|確定事項)として(?:記憶|記録|保存|覚え|登録)
   | (?:AI|アシスタント|エージェント|LLM)(?:は|へ|向け|への|なら).{0,30}?(?:覚え|記憶|保存)
         .{0,4}?(?:ください|下さい|おけ|こと|しろ|せよ|なさい)
     """,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from context_engine.events import Role, Utterance
-from workers.extraction.tokens import most_tokens
+from workers.extraction.tokens import most_tokens, reach
 
 LABEL_TOKENS = 24
 """What the line above each message costs."""
@@ -30,7 +31,7 @@ class Piece:
         """The stretch itself."""
         return self.utterance.text[self.start : self.end]
 
-    @property
+    @cached_property
     def cost(self) -> int:
         """Tokens at most, its label included."""
         return most_tokens(self.text) + LABEL_TOKENS
@@ -90,10 +91,22 @@ def _overlap(before: Sequence[Piece], share: int) -> tuple[Piece, ...]:
     left = share
     for piece in reversed(before[-OVERLAP_TURNS:]):
         if piece.cost > left:
+            chosen.extend(_tail(piece, left - LABEL_TOKENS))
             break
         left -= piece.cost
         chosen.append(piece)
     return tuple(reversed(chosen))
+
+
+def _tail(piece: Piece, room: int) -> Iterator[Piece]:
+    """Yield the end of a piece, from where a sentence begins, when it is worth showing."""
+    if room < LABEL_TOKENS:
+        return
+    text = piece.utterance.text
+    # a character is one token at least in the worst case, so this many fit
+    start = _cut(text, max(piece.start, piece.end - room), piece.end - room // 4)
+    if piece.start < start < piece.end and most_tokens(text[start : piece.end]) <= room:
+        yield Piece(piece.utterance, start, piece.end)
 
 
 def _packed(messages: Sequence[Utterance], room: int) -> Iterator[list[Piece]]:
@@ -139,25 +152,11 @@ def _parts(message: Utterance, room: int) -> Iterator[Piece]:
     """Cut one message at paragraphs, lines or sentences into stretches of `room` tokens."""
     start, size = 0, len(message.text)
     while start < size:
-        end = _reach(message.text, start, room)
+        end = reach(message.text, start, room)
         if end < size:
             end = _cut(message.text, start, end)
         yield Piece(message, start, end)
         start = end
-
-
-def _reach(text: str, start: int, room: int) -> int:
-    """Return how far `room` tokens reach from `start`, at least one character."""
-    low, high = start + 1, min(len(text), start + room * 4 + 1)
-    if most_tokens(text[start:high]) <= room:
-        return high
-    while low < high - 1:
-        middle = (low + high) // 2
-        if most_tokens(text[start:middle]) <= room:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _cut(text: str, start: int, end: int) -> int:
