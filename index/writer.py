@@ -234,7 +234,8 @@ class IndexWriter:
 
     def _open(self) -> None:
         self._connection = open_for_writing(self._path)
-        self._identify()
+        with damage_reported(self._path):
+            self._identify()
 
     def _close(self) -> None:
         self._connection.close()

@@ -8,9 +8,8 @@ a chunk searchable by keyword at once; vectors follow.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Self
+from collections.abc import Callable
+from functools import partial
 
 from context_engine.errors import ContextEngineError
 from context_engine.logs import get_logger
@@ -18,14 +17,11 @@ from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
 from index.embedding.factory import make_embedder
 from index.watch import watch_vaults
-from index.writer import IndexWriter
 from workers.broker import INDEX
+from workers.indexes import Indexes, index_dependency
 from workers.jobs import DISK, disk_is_writable
 from workers.outbox_model import Job, Outcome
 from workers.process import Role, serve
-
-EMBED_BATCH = 8
-"""Small: while it is embedded, a saved file waits for its turn to become searchable."""
 
 EMBED_IDLE_SECONDS = 0.2
 EMBED_RETRY_SECONDS = 10.0
@@ -33,79 +29,28 @@ EMBED_RETRY_SECONDS = 10.0
 log = get_logger(__name__)
 
 
-class Indexes:
-    """The writers of all scopes, used by several threads, keyword indexing before embedding."""
-
-    def __init__(self, settings: Settings) -> None:
-        embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
-        self._writers = {scope: IndexWriter(settings.paths, scope, embedder) for scope in Scope}
-        self._lock = threading.Lock()
-        self._keyword_first = threading.Condition()
-        self._keyword_waiting = 0
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            for writer in self._writers.values():
-                stack.enter_context(writer)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def index(self, scope: Scope, path: str) -> int:
-        """Bring the index up to date with one file; returns its chunks."""
-        with self._keyword_turn():
-            self._writers[scope].index_note(path)
-            return self._writers[scope].chunk_count(path)
-
-    def scan(self, scope: Scope) -> None:
-        """Compare a whole vault with its index and follow it."""
-        with self._keyword_turn():
-            report = self._writers[scope].scan()
-        if report.indexed or report.removed or report.failed:
-            log.info("scanned", scope=scope.value, indexed=len(report.indexed),
-                     removed=len(report.removed), failed=len(report.failed))  # fmt: skip
-
-    def embed_some(self) -> int:
-        """Embed one small batch a scope, letting keyword work go first; returns how many wait."""
-        left = 0
-        for writer in self._writers.values():
-            with self._keyword_first:
-                self._keyword_first.wait_for(lambda: self._keyword_waiting == 0)
-            with self._lock:
-                left += writer.embed_pending(EMBED_BATCH).waiting
-        return left
-
-    @contextmanager
-    def _keyword_turn(self) -> Iterator[None]:
-        with self._keyword_first:
-            self._keyword_waiting += 1
-        try:
-            with self._lock:
-                yield
-        finally:
-            with self._keyword_first:
-                self._keyword_waiting -= 1
-                self._keyword_first.notify_all()
-
-
 def main() -> None:
     """Index until told to stop."""
     settings = load_settings()
     settings.paths.create()
-    with Indexes(settings) as indexes:
+    embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
+    with Indexes(settings.paths, embedder) as indexes:
         serve(
             Role(
                 name="indexer",
                 queues=(INDEX,),
                 threads=1,
                 works=lambda _settings, _outbox: {INDEX: _index_work(indexes)},
-                probes=lambda s: {DISK: lambda: disk_is_writable(s.paths)},
+                probes=lambda s: _probes(s, indexes),
                 background=lambda s, _outbox, stop: _background(s, indexes, stop),
             ),
             settings,
         )
+
+
+def _probes(settings: Settings, indexes: Indexes) -> dict[str, Callable[[], bool]]:
+    usable = {index_dependency(scope): partial(indexes.is_usable, scope) for scope in Scope}
+    return {DISK: lambda: disk_is_writable(settings.paths)} | usable
 
 
 def _index_work(indexes: Indexes) -> Callable[[Job, str | None], Outcome]:
@@ -155,6 +100,8 @@ def _watch_loop(settings: Settings, indexes: Indexes, stop: threading.Event) -> 
                 indexes.scan(changed.scope)
             else:
                 indexes.index(changed.scope, changed.path)
+        except ContextEngineError as error:
+            log.warning("file waits for its index", path=changed.path, reason=str(error))
         except Exception:
             log.exception("indexing failed, goes on", scope=changed.scope.value, path=changed.path)
 

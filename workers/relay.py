@@ -79,6 +79,7 @@ class Relay:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
+                self._probe_when_due()
                 published = self._leads() and self._step()
             except (redis.RedisError, DramatiqError) as error:
                 log.warning("broker away, publishing pauses", error=str(error))
@@ -103,9 +104,6 @@ class Relay:
         if now >= self._next_reconcile:
             self.reconcile()
             self._next_reconcile = now + RECONCILE_SECONDS
-        if now >= self._next_probe:
-            self._probe()
-            self._next_probe = now + PROBE_SECONDS
         return sum([self.publish(queue) for queue in QUEUES]) > 0
 
     def publish(self, queue: str) -> int:
@@ -165,7 +163,12 @@ class Relay:
         self._broker.client.set(_GENERATION, generation)
         return True
 
-    def _probe(self) -> None:
+    def _probe_when_due(self) -> None:
+        """Ask for this process's own dependencies, whether it leads or not: others cannot."""
+        now = time.monotonic()
+        if now < self._next_probe:
+            return
+        self._next_probe = now + PROBE_SECONDS
         for dependency, is_up in self._probes.items():
             if self._outbox.has_waiting(dependency) and is_up():
                 log.info("dependency is back", dependency=dependency,

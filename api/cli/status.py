@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,12 +11,15 @@ import redis
 
 from api.cli.common import json_option, plural, print_json
 from context_engine.clock import isoformat
+from context_engine.errors import IndexCorruptError
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
+from index.model import ScopeStats
 from index.search import Searcher
 from workers import outbox_report
 from workers.broker import make_client, queue_depths
 from workers.extraction.client import OllamaModel
+from workers.indexes import rebuild_file
 from workers.outbox import Outbox
 from workers.supervisor import is_running, parts_alive
 
@@ -83,16 +87,32 @@ def _indexes(settings: Settings) -> dict[str, dict[str, Any]]:
     searcher = Searcher(settings.paths, None)
     found = {}
     for scope in Scope:
-        stats = searcher.stats(scope)
-        found[scope.value] = {
-            "notes": stats.notes,
-            "chunks": stats.chunks,
-            "embedded": stats.embedded,
-            "quarantined": stats.quarantined,
-            "model": stats.model or None,
-            "bytes": stats.size_bytes,
-        }
+        try:
+            found[scope.value] = _index(searcher.stats(scope), _rebuilding(settings, scope))
+        except IndexCorruptError as error:
+            found[scope.value] = {"damaged": str(error)}
     return found
+
+
+def _index(stats: ScopeStats, rebuilding: int | None) -> dict[str, Any]:
+    return {
+        "notes": stats.notes,
+        "chunks": stats.chunks,
+        "embedded": stats.embedded,
+        "quarantined": stats.quarantined,
+        "model": stats.model or None,
+        "bytes": stats.size_bytes,
+        "rebuilding": rebuilding,
+    }
+
+
+def _rebuilding(settings: Settings, scope: Scope) -> int | None:
+    """Return how many chunks a running rebuild still has to embed, None when none runs."""
+    try:
+        progress = json.loads(rebuild_file(settings.paths, scope).read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return int(progress["waiting"])
 
 
 def _llm(settings: Settings) -> dict[str, Any]:
@@ -112,6 +132,7 @@ def _problems(report: dict[str, Any]) -> list[str]:
     problems = []
     if report["outbox"]["quarantined"]:
         problems.append(f"{plural(report['outbox']['quarantined'], 'job')} in quarantine")
+    problems += [index["damaged"] for index in report["index"].values() if "damaged" in index]
     if report["running"]:
         if report["queues"] is None:
             problems.append("the broker does not answer")
@@ -140,6 +161,11 @@ def _print(report: dict[str, Any]) -> None:
         depths = ", ".join(f"{queue} {depth}" for queue, depth in report["queues"].items())
         click.echo(f"queues    {depths}")
     for scope, index in report["index"].items():
+        if "damaged" in index:
+            continue  # among the problems
+        rebuilding = index["rebuilding"]
+        if rebuilding is not None:
+            click.echo(f"          {scope} is being rebuilt, {rebuilding:,} chunks to embed")
         click.echo(
             f"index     {scope:<8} {plural(index['notes'], 'note')}, "
             f"{plural(index['chunks'], 'chunk')} ({index['embedded']:,} with vectors)"

@@ -18,6 +18,7 @@ from support.engine import COMMAND, environment, pids, running, wait_until, writ
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.sqlite import connect
+from vault.notes import Note, iter_notes
 from workers import outbox_report
 from workers.outbox import Outbox
 
@@ -55,8 +56,10 @@ def settled(home: Home) -> bool:
 
 def tokens_in_vault(home: Home) -> Counter[str]:
     found: Counter[str] = Counter()
-    for path in home.vault(Scope.WORK).glob("sources/**/*.md"):
-        found.update(re.findall(r"tok\d{5}x\d{3}", path.read_text(encoding="utf-8")))
+    for note in iter_notes(home, Scope.WORK, "sources"):
+        assert isinstance(note, Note), note
+        for message in note.messages:
+            found.update(re.findall(r"tok\d{5}x\d{3}", message.text))
     return found
 
 

@@ -221,3 +221,19 @@ def test_no_other_distribution_owns_our_package_names() -> None:
     owners = packages_distributions()
     for name in ("context_engine", "connectors", "workers", "vault", "index", "api"):
         assert set(owners.get(name, [])) <= {"context-engine"}
+
+
+def test_a_damaged_index_is_said_and_rebuilt_on_request(home: Home, tmp_path: Path) -> None:
+    write_sessions(tmp_path / "projects", sessions=1, messages=4)
+    run_json(home, "ingest", "claude", str(tmp_path / "projects"), extra=WORK)
+    before = run_json(home, "query", "Valkey", extra=WORK)["results"]
+    index = home.index(Scope.WORK)
+    data = bytearray(index.read_bytes())
+    data[4096:] = b"\xa5" * (len(data) - 4096)
+    index.write_bytes(data)
+    refused = run(home, "query", "Valkey", extra=WORK)
+    assert refused.returncode == 1
+    assert "reindex --rebuild" in refused.stderr
+    assert run(home, "status", extra=WORK).returncode == 1
+    run_json(home, "reindex", "--rebuild", extra=WORK)
+    assert run_json(home, "query", "Valkey", extra=WORK)["results"] == before
