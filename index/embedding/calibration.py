@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from context_engine.logs import get_logger
-from index.embedding.graph import OUTPUT, build_model, build_reference
-from index.embedding.runtime import WordReader, open_session, run
+from index.embedding.graph import build_model, build_reference
+from index.embedding.runtime import OUTPUT, WordReader, open_session, run
 from index.embedding.weights import Weights
 
 _TEXTS = (

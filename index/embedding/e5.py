@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from context_engine.errors import ConfigError, DependencyDownError
 from index.embedding.base import EmbedderIdentity, FloatMatrix
 from index.embedding.conversion import MODEL_NAME, ensure_converted, revision
-from index.embedding.runtime import WordReader, open_session, run, word_reader
+from index.embedding.runtime import (
+    WordReader,
+    give_back_memory,
+    open_session,
+    run,
+    word_reader,
+)
 from index.embedding.unigram import UnigramTokenizer
 from index.embedding.weights import find_weights, open_weights
 
@@ -73,6 +79,7 @@ def _load(models: Path, threads: int) -> _Engine:
         weights = open_weights(find_weights())
         tokenizer = UnigramTokenizer(converted.trie(), weights.unknown)
         session = open_session(converted.graph, threads)
+        give_back_memory()
     except ConfigError:
         raise
     except Exception as error:

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from index.embedding.runtime import INPUT, OUTPUT
 from index.embedding.weights import Weights
 
-INPUT = "words"
-OUTPUT = "vector"
 _MICROSOFT = "com.microsoft"
 _OPSET, _IR_VERSION = 20, 10
 _WEIGHT_LIMIT = 63

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.embedding.graph import INPUT
 from index.embedding.text import clean
 from index.embedding.unigram import UnigramTokenizer
 from index.embedding.weights import Weights, dequantise
 
+INPUT, OUTPUT = "words", "vector"
 _START, _END = 0, 2
 
 
@@ -68,6 +69,12 @@ def _keep_for_ever(session: Any) -> None:
     In a forked child its destructor would wait at exit for threads that only the parent has.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))
+
+
+def give_back_memory() -> None:
+    """Return freed memory to the system: glibc would keep 200 MB after a conversion."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def run(session: Any, words: NDArray[np.float32]) -> list[NDArray[np.float32]]:
