@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from hashlib import sha256
 
 from connectors.base import Item, Ledger
@@ -38,8 +37,8 @@ def read_memory(found: Found, ledger: Ledger, env: Env) -> Iterator[Item]:
 
 def _documents(found: Found, name: str, text: str, env: Env) -> Iterator[SourceDocument]:
     cwd = cwd_of_folder(found.path.parent.parent)
-    written = datetime.fromtimestamp(found.mtime_ns / 1e9, UTC)
-    note = Utterance(name, "assistant", Role.ASSISTANT, parse_time(written, env.clock), text)
+    written = parse_time(found.mtime_ns / 1e9, env.clock)
+    note = Utterance(name, "assistant", Role.ASSISTANT, written, text)
     counter = PartCounter()
     for piece in split_utterance(note):
         yield SourceDocument(

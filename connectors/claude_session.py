@@ -273,23 +273,25 @@ class Session:
     def _hear(
         self, conversation: Conversation, record: Record, spoken: Iterator[Spoken], place: str
     ) -> Iterator[Item]:
+        prompt: str | None = None
         for said in spoken:
             if isinstance(said, Problem):
                 yield BadRecord(place, said.reason)
             elif isinstance(said, Unknown):
                 yield _unknown(place, said.kind)
             else:
-                self._note_rewind(conversation, record, said)
+                if prompt is None and said.role is Role.OWNER and record["type"] == "user":
+                    prompt = said.key
+                    self._note_rewind(conversation, record, prompt)
+                if conversation.suffix == "":
+                    self._prompts.latest = said.key
                 yield from self._take(conversation, said)
 
-    def _note_rewind(self, conversation: Conversation, record: Record, said: Said) -> None:
+    def _note_rewind(self, conversation: Conversation, record: Record, prompt: str) -> None:
         """Flag what a rewind left behind: it stays, but the conversation went another way."""
-        if said.role is Role.OWNER and record["type"] == "user":
-            abandoned = self._prompts.abandoned(record.get("parentUuid"), said.key)
-            if abandoned and len(conversation.abandoned) < REFS_LIMIT:
-                conversation.abandoned.append(abandoned)
-        if conversation.suffix == "":
-            self._prompts.latest = said.key
+        abandoned = self._prompts.abandoned(record.get("parentUuid"), prompt)
+        if abandoned and len(conversation.abandoned) < REFS_LIMIT:
+            conversation.abandoned.append(abandoned)
 
     def _take(self, conversation: Conversation, said: Said) -> Iterator[SourceDocument]:
         text = self._heard.new_part(said.message, said.text) if said.message else said.text

@@ -246,6 +246,19 @@ def test_everything_said_before_a_rewind_is_kept_and_flagged(session: Path) -> N
     assert reading.documents[0].meta["abandoned"] == f"{uuid(2)}..{uuid(3)}"
 
 
+def test_a_prompt_with_pasted_text_in_it_is_no_rewind(session: Path) -> None:
+    paste = '<pasted_content id="1">log</pasted_content id="1">'
+    write(session, [assistant(0, "hi"), user(1, f"look\n{paste}\nwhy?"), user(1, "look")])
+    (document,) = read(session).documents
+    assert [item.role.value for item in document.utterances[1:]] == ["owner", "other", "owner"]
+    assert [item.native_id for item in document.utterances[1:]] == [
+        uuid(1),
+        f"{uuid(1)}.2",
+        f"{uuid(1)}.3",
+    ]
+    assert "abandoned" not in document.meta
+
+
 def test_compaction_starts_no_new_document_and_its_summary_is_nobodys_words(session: Path) -> None:
     write(
         session,
