@@ -10,6 +10,13 @@ from itertools import groupby
 from typing import Any
 
 from connectors.claude_speech import Stretch, Voice, assistant_words, user_words
+from connectors.claude_vocabulary import (
+    EDITING_TOOLS,
+    MACHINE_ORIGINS,
+    NOT_SPOKEN_FLAGS,
+    PERSON_ORIGINS,
+    SPEECHLESS_BLOCKS,
+)
 from connectors.places import file_ref
 from connectors.text import clean_text, parse_time
 from context_engine.clock import Clock
@@ -19,114 +26,6 @@ from context_engine.ids import long_id
 Record = dict[str, Any]
 """A line of a transcript as parsed; nothing in it can be relied on."""
 
-SPEECHLESS_TYPES = frozenset(
-    {
-        "agent-color",
-        "agent-name",
-        "agent-setting",
-        "artifact-autoreact-ledger",
-        "artifact-comment-monitor",
-        "atis-latch",
-        "attribution-snapshot",
-        "bridge-session",
-        "content-replacement",
-        "cost-state",
-        "ended",
-        "file-history-delta",
-        "file-history-snapshot",
-        "frame-link",
-        "isolation-latch",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "progress",
-        "relocated",
-        "result",
-        "started",
-        "tag",
-        "task-summary",
-        "worktree-state",
-    }
-)
-"""Record types that carry nothing said; any other is counted as unknown."""
-
-SYSTEM_SUBTYPES = frozenset(
-    {
-        "agents_killed",
-        "api_error",
-        "away_summary",
-        "bridge_status",
-        "compact_boundary",
-        "file_snapshot",
-        "informational",
-        "local_command",
-        "memory_saved",
-        "microcompact_boundary",
-        "model_refusal_fallback",
-        "permission_retry",
-        "post_turn",
-        "scheduled_task_fire",
-        "stop_hook_summary",
-        "thinking",
-        "turn_duration",
-    }
-)
-
-_SPEECHLESS_BLOCKS = frozenset(
-    {
-        "code_execution_tool_result",
-        "connector_text",
-        "container_upload",
-        "document",
-        "fallback",
-        "image",
-        "mcp_tool_result",
-        "mcp_tool_use",
-        "redacted_thinking",
-        "search_result",
-        "server_tool_use",
-        "thinking",
-        "tool_reference",
-        "tool_result",
-        "tool_use",
-        "web_fetch_tool_result",
-        "web_search_tool_result",
-    }
-)
-_EDITING_TOOLS = {
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "Write": "file_path",
-    "NotebookEdit": "notebook_path",
-}
-_NOT_SPOKEN_FLAGS = frozenset(
-    {
-        "isMeta",
-        "isCompactSummary",
-        "isVisibleInTranscriptOnly",
-        "isApiErrorMessage",
-        "turnCompanion",
-    }
-)
-_MACHINE_ORIGINS = frozenset(
-    {
-        "auto-continuation",
-        "auto_continuation",
-        "channel",
-        "coordinator",
-        "cron",
-        "loop",
-        "peer",
-        "plugin",
-        "scheduled",
-        "scheduled-task",
-        "system",
-        "task-notification",
-        "task_notification",
-        "teammate",
-    }
-)
-_PERSON_ORIGINS = frozenset({None, "human", "sdk"})
 _PATH_LENGTH = 1000
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PLAIN_KEY = re.compile(r"[\x21-\x7e]{1,120}")
@@ -187,14 +86,14 @@ def is_silent(record: Record) -> bool:
 def _is_silent_block(block: Any) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "tool_use":
-        return str(block.get("name")) not in _EDITING_TOOLS
-    return isinstance(kind, str) and kind in _SPEECHLESS_BLOCKS
+        return str(block.get("name")) not in EDITING_TOOLS
+    return isinstance(kind, str) and kind in SPEECHLESS_BLOCKS
 
 
 def said_in(record: Record, context: Context) -> Iterator[Spoken]:
     """Yield what was said in a `user` or `assistant` record."""
     message = record.get("message")
-    if any(record[flag] is True for flag in _NOT_SPOKEN_FLAGS & record.keys()):
+    if any(record[flag] is True for flag in NOT_SPOKEN_FLAGS & record.keys()):
         return
     if not isinstance(message, dict):
         yield Problem(f"{record.get('type')} record without a readable message")
@@ -240,7 +139,7 @@ def touched_files(record: Record, cwd: str | None) -> Iterator[Ref]:
     for block in content if isinstance(content, list) and cwd else ():
         if not isinstance(block, dict) or block.get("type") != "tool_use":
             continue
-        arguments, field = block.get("input"), _EDITING_TOOLS.get(str(block.get("name")))
+        arguments, field = block.get("input"), EDITING_TOOLS.get(str(block.get("name")))
         path = arguments.get(field) if field and isinstance(arguments, dict) else None
         if isinstance(path, str) and 0 < len(path) <= _PATH_LENGTH and cwd:
             yield file_ref(cwd, path)
@@ -256,9 +155,9 @@ def _assistant(record: Record, message: Record, context: Context) -> Iterator[Sp
 def _user(record: Record, content: Any, origin: Any, context: Context) -> Iterator[Spoken]:
     kind = origin.get("kind") if isinstance(origin, dict) else record.get("turnOrigin")
     name = None if kind is None else str(kind)
-    if name in _PERSON_ORIGINS:
+    if name in PERSON_ORIGINS:
         yield from _utterances(record, _blocks(content), context, user_words)
-    elif name not in _MACHINE_ORIGINS:
+    elif name not in MACHINE_ORIGINS:
         yield Unknown(f"origin/{name}")
 
 
@@ -281,7 +180,7 @@ def _block(block: Any) -> Iterator[str | Problem | Unknown]:
     if kind == "text":
         text = block.get("text")
         yield text if isinstance(text, str) else Problem("a text block holds no text")
-    elif not isinstance(kind, str) or kind not in _SPEECHLESS_BLOCKS:
+    elif not isinstance(kind, str) or kind not in SPEECHLESS_BLOCKS:
         yield Unknown(f"block/{kind}")
 
 

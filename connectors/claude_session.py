@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from connectors.base import EVENT_LIMIT, Item, ReadOptions
+from connectors.claude_conversation import Conversation, load_conversation
 from connectors.claude_records import (
-    SPEECHLESS_TYPES,
-    SYSTEM_SUBTYPES,
     Context,
     Problem,
     Record,
@@ -30,13 +28,13 @@ from connectors.claude_records import (
     touched_files,
 )
 from connectors.claude_state import Heard, Prompts, Sidechains
+from connectors.claude_vocabulary import SPEECHLESS_TYPES, SYSTEM_SUBTYPES
 from connectors.pieces import PartCounter, Unseen, split_utterance
 from connectors.places import project_name
 from connectors.text import clean_text, first_sentence, shorten
-from context_engine.clock import Clock, parse_utc
+from context_engine.clock import Clock
 from context_engine.events import (
     BadRecord,
-    Ref,
     Role,
     SourceDocument,
     UnknownRecord,
@@ -44,8 +42,6 @@ from context_engine.events import (
 )
 
 SOURCE = "claude"
-EVENT_UTTERANCES = 500
-"""Utterances of one event: thousands of one-word messages are bounded too."""
 PENDING_LIMIT = 2 * EVENT_LIMIT
 CONVERSATIONS = 64
 """Inline subagents remembered; one that is silent for longer begins a new part one."""
@@ -83,41 +79,6 @@ class Transcript:
     meta: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Conversation:
-    """One document that grows: the file's own (`suffix` empty) or that of an inline subagent."""
-
-    suffix: str
-    counter: PartCounter
-    started: datetime | None = None
-    title: str = ""
-    part: int = 1
-    characters: int = 0
-    pending: list[Utterance] = field(default_factory=list)
-    refs: dict[Ref, None] = field(default_factory=dict)
-    abandoned: list[str] = field(default_factory=list)
-
-    def state(self) -> dict[str, Any]:
-        """Return what `_conversation` takes."""
-        return {
-            "part": self.counter.part,
-            "characters": self.counter.characters,
-            "started": self.started.isoformat() if self.started else None,
-            "title": self.title,
-            "refs": [[ref.repo, ref.path] for ref in self.refs],
-        }
-
-
-def _conversation(suffix: str, state: Mapping[str, Any]) -> Conversation:
-    return Conversation(
-        suffix=suffix,
-        counter=PartCounter(state["part"], state["characters"]),
-        started=parse_utc(state["started"]) if state["started"] else None,
-        title=state["title"],
-        refs={Ref(repo, path): None for repo, path in state["refs"]},
-    )
-
-
 class Session:
     """Turns records into documents. Raises KeyError, TypeError or ValueError on a bad `state`."""
 
@@ -135,7 +96,7 @@ class Session:
         self._prompts = Prompts(state.get("prompts"))
         conversations = state.get("conversations", {})
         self._conversations = {
-            suffix: _conversation(suffix, saved) for suffix, saved in conversations.items()
+            suffix: load_conversation(suffix, saved) for suffix, saved in conversations.items()
         }
         self._recent: deque[Any] = deque(maxlen=64)
         self._handlers: Mapping[str, Callable[[Record, str], Iterator[Item]]] = {
@@ -303,7 +264,7 @@ class Session:
         author = _AUTHORS.get(said.role, self._env.options.owner_name)
         for piece in split_utterance(Utterance(said.key, author, said.role, said.at, text)):
             part = conversation.counter.place(len(piece.text))
-            if _is_full(conversation, part, len(piece.text)):
+            if conversation.is_full_for(part, len(piece.text)):
                 yield from self._send(conversation)
             conversation.part = part
             if self._env.unseen.claim(piece.native_id):
@@ -353,15 +314,6 @@ class Session:
         if conversation.abandoned:
             meta["abandoned"] = " ".join(conversation.abandoned)
         return meta
-
-
-def _is_full(conversation: Conversation, part: int, length: int) -> bool:
-    """Say whether `length` characters of `part` do not fit the pending event."""
-    return bool(conversation.pending) and (
-        part != conversation.part
-        or conversation.characters + length > EVENT_LIMIT
-        or len(conversation.pending) >= EVENT_UTTERANCES
-    )
 
 
 def _unknown(place: str, kind: str) -> UnknownRecord:

@@ -25,7 +25,7 @@ from support.transcripts import (
 )
 
 from connectors.base import EVENT_LIMIT, PART_LIMIT, ReadOptions
-from connectors.claude_session import EVENT_UTTERANCES
+from connectors.claude_conversation import EVENT_UTTERANCES
 from context_engine.events import Ref, Role
 from context_engine.scopes import Scope, ScopeRule
 
