@@ -10,7 +10,7 @@ from connectors.claude_layout import MEMORY_LIMIT, cwd_of_folder, native_id
 from connectors.claude_session import SOURCE, Env
 from connectors.pieces import PartCounter, split_utterance
 from connectors.places import project_name
-from connectors.text import clean_text, first_sentence, parse_time, show_path
+from connectors.text import clean_text, first_sentence, show_path
 from connectors.walk import Found
 from context_engine.events import BadRecord, Checkpoint, Role, SourceDocument, Utterance
 from context_engine.markers import strip_injected
@@ -37,8 +37,8 @@ def read_memory(found: Found, ledger: Ledger, env: Env) -> Iterator[Item]:
 
 def _documents(found: Found, name: str, text: str, env: Env) -> Iterator[SourceDocument]:
     cwd = cwd_of_folder(found.path.parent.parent)
-    written = parse_time(found.mtime_ns / 1e9, env.clock)
-    note = Utterance(name, "assistant", Role.ASSISTANT, written, text)
+    # no time: the file's date is that of the last copy, not of what it says
+    note = Utterance(name, "assistant", Role.ASSISTANT, None, text)
     counter = PartCounter()
     for piece in split_utterance(note):
         yield SourceDocument(
@@ -48,7 +48,6 @@ def _documents(found: Found, name: str, text: str, env: Env) -> Iterator[SourceD
             project=env.options.project or project_name(cwd),
             title=_title(text) or found.path.stem,
             utterances=(piece,),
-            started=note.at,
             part=counter.place(len(piece.text)),
             meta={"kind": "memory", **({"cwd": cwd} if cwd else {})},
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.transcripts import (
@@ -91,7 +92,7 @@ def test_tools_thinking_and_images_are_left_out(session: Path) -> None:
     )
     reading = read(session)
     assert reading.texts == ["見て", "見ました。"]
-    assert reading.bad == reading.unknown == []
+    assert (reading.bad, reading.unknown) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -388,7 +389,7 @@ def test_a_summary_names_the_session_only_when_it_is_about_it(session: Path) -> 
 
 
 def test_inline_subagents_are_documents_of_their_own_that_name_their_parent(session: Path) -> None:
-    inside = {"isSidechain": True}
+    inside: dict[str, Any] = {"isSidechain": True}
     write(
         session,
         [
