@@ -6,8 +6,8 @@ from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
 from context_engine.events import Ref
 
-# Below these lies a person's whole life, or nothing that lasts: no project bears their name.
-_NO_PROJECT = frozenset({"", "/", "root", "tmp", "temp", "home", "Users", "workspace", "app"})
+# Directly below the root these are mount points and scratch space, not projects.
+_NO_PROJECT = frozenset({"root", "tmp", "home", "Users", "workspace", "app"})
 _HOMES = ("home", "Users")
 _WORKTREES = (("worktrees", ".claude"), (".worktrees", None))
 
@@ -26,11 +26,12 @@ def project_name(cwd: str | None) -> str | None:
     if not cwd:
         return None
     path = _pure(cwd)
-    parts = _without_worktree(path.parts)
-    if not parts or parts[-1] in _NO_PROJECT or parts[-1] == path.anchor:
+    *folders, name = _without_worktree(path.parts) or ("",)
+    below = len(folders) - bool(path.anchor)
+    if not name or name == path.anchor or (below == 0 and name in _NO_PROJECT):
         return None
-    is_home = len(parts) == len(path.anchor and (1,)) + 2 and parts[-2] in _HOMES
-    return None if is_home else parts[-1]
+    is_home = below == 1 and folders[-1] in _HOMES
+    return None if is_home else name
 
 
 def _without_worktree(parts: tuple[str, ...]) -> tuple[str, ...]:
