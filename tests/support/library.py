@@ -81,7 +81,7 @@ How the shop is run.
 
 ## Restarting the queue
 
-Stop the workers first, then restart Valkey with `systemctl restart valkey`. Ticket SHOP-4711.
+Stop the workers first, then restart Valkey (`systemctl restart`). Ticket SHOP-4711.
 
 ## Backups
 
