@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from connectors.jsonl import parse_object
-from connectors.text import show_path
+from connectors.text import clean_text, show_path
 from connectors.walk import Found
 
 MEMORY_LIMIT = 1024 * 1024
@@ -27,6 +27,7 @@ MEMORY_LIMIT = 1024 * 1024
 _MACHINE_FOLDERS = frozenset({"tool-results", "session-memory", "workflows"})
 _MACHINE_FILES = frozenset({"sessions-index.json", "ccr-tip.json"})
 _SLUG = re.compile(r"-.|[A-Za-z]--")
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _HEAD_BYTES = 256 * 1024
 _META_BYTES = 64 * 1024
 
@@ -53,7 +54,7 @@ def kind_of(path: Path) -> Kind:
 
 def unknown_kind(path: Path) -> str:
     """Name the kind of a file that is not known, for counting."""
-    return f"file {path.suffix.lower() or path.name}"[:80]
+    return clean_text(f"file {path.suffix.lower() or path.name}")[:80]
 
 
 def native_id(path: Path) -> str:
@@ -101,9 +102,9 @@ def _parent_of(path: Path) -> Path | None:
             session = folder.parent
             return session.with_name(session.name + ".jsonl") if session.name else None
     session_id = first_value(path, "sessionId")
-    if session_id is None or "/" in session_id:
+    if session_id is None or not _SESSION.fullmatch(session_id):
         return None
-    return path.with_name(session_id[:100] + ".jsonl")
+    return path.with_name(session_id + ".jsonl")
 
 
 def _text(value: Any) -> str | None:

@@ -142,7 +142,7 @@ def touched_files(record: Record, cwd: str | None) -> Iterator[Ref]:
         arguments, field = block.get("input"), EDITING_TOOLS.get(str(block.get("name")))
         path = arguments.get(field) if field and isinstance(arguments, dict) else None
         if isinstance(path, str) and 0 < len(path) <= _PATH_LENGTH and cwd:
-            yield file_ref(cwd, path)
+            yield file_ref(cwd, clean_text(path))
 
 
 def _assistant(record: Record, message: Record, context: Context) -> Iterator[Spoken]:

@@ -270,8 +270,13 @@ class Session:
             if self._env.unseen.claim(piece.native_id):
                 conversation.pending.append(piece)
                 conversation.characters += len(piece.text)
-        if sum(each.characters for each in self._conversations.values()) > PENDING_LIMIT:
+        if self._is_crowded():
             yield from self.flush()
+
+    def _is_crowded(self) -> bool:
+        """Say whether much is pending, or little of very many: both are bounded."""
+        pending = sum(each.characters for each in self._conversations.values())
+        return pending > PENDING_LIMIT or len(self._conversations) > 2 * CONVERSATIONS
 
     def _is_agent(self, conversation: Conversation) -> bool:
         return self._transcript.by_agent or conversation.suffix != ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.transcripts import (
@@ -17,6 +20,7 @@ from support.transcripts import (
     lines,
     read,
     record,
+    tool_use,
     user,
     write,
 )
@@ -85,6 +89,53 @@ def test_invalid_bytes_and_half_characters_cost_only_themselves(session: Path) -
     reading = read(session)
     assert reading.texts == ["with a mark", "caf\ufffd", "half \ufffd of it", "padded  here"]
     assert reading.bad == []
+
+
+def half_characters(value: Any) -> Any:
+    """Put half a character at the end of every text."""
+    if isinstance(value, str):
+        return value + "\ud83d"
+    if isinstance(value, dict):
+        return {
+            key: inner if key == "type" else half_characters(inner) for key, inner in value.items()
+        }
+    return [half_characters(inner) for inner in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "agent-1.jsonl", os.fsdecode(b"agent-\xff.jsonl")])
+def test_half_characters_in_every_field_break_nothing(session: Path, name: str) -> None:
+    records = [
+        user(0, "a"),
+        user(1, "b", isSidechain=True, agentId="x"),
+        user(2, "c", isSidechain=True),
+        assistant(3, [tool_use("Edit", file_path="/home/aki/work/shop/a.py")]),
+        assistant(4, "d"),
+        {"type": "ai-title", "aiTitle": "title"},
+        record("attachment", 5, attachment={"type": "queued_command", "prompt": "e"}),
+        {"type": "pr-link", "prUrl": "https://example.invalid"},
+        record("system", 6, subtype="new"),
+    ]
+    file = session.with_name(name)
+    file.write_bytes(
+        b"".join(json.dumps(half_characters(each)).encode() + b"\n" for each in records)
+    )
+    reading = read(file)
+    assert sorted(text[0] for text in reading.texts if text[0] in "abcd") == ["a", "b", "c", "d"]
+    for item in (*reading.bad, *reading.unknown):
+        repr(item).encode()
+
+
+def test_very_many_inline_subagents_end_soon_and_lose_nothing(session: Path) -> None:
+    started = time.monotonic()
+    count = 3000
+    roots = (
+        user(number, f"task {number}", parentUuid=None, isSidechain=True) for number in range(count)
+    )
+    write(session, roots)
+    reading = read(session)
+    assert len(reading.by_document) == count
+    assert len(json.dumps(dict(reading.checkpoints[-1].state))) < 100_000
+    assert time.monotonic() - started < 60
 
 
 def test_a_record_appended_to_a_half_written_one_is_not_lost(session: Path) -> None:
