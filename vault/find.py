@@ -6,9 +6,11 @@ id decides. Listings are kept per folder and read again when the folder changed.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,39 +40,48 @@ def find_note(root: Path, folder: str, note_id: str, part: int = 1) -> str | Non
 
 
 def _walk(root: Path, folder: str, key: str) -> Iterator[str]:
-    listing = _list(root / folder)
-    if key in listing.notes:
-        yield f"{folder}/{listing.notes[key]}"
-    for name in listing.folders:
+    found, folders = _look(root / folder, key)
+    if found is not None:
+        yield f"{folder}/{found}"
+    for name in folders:
         yield from _walk(root, f"{folder}/{name}", key)
 
 
-def _list(path: Path) -> _Listing:
+def _look(path: Path, key: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the name of the note with `key` in one folder, and the folders in it."""
     try:
         mtime_ns = path.stat(follow_symlinks=False).st_mtime_ns
+        known = _cache.get(str(path))
+        if known and known.mtime_ns == mtime_ns:
+            return known.notes.get(key), known.folders
+        names = os.listdir(path)  # noqa: PTH208 - thousands of names, no need for Path objects
     except OSError:
-        return _Listing(0, {}, ())
-    known = _cache.get(str(path))
-    if known and known.mtime_ns == mtime_ns:
-        return known
-    return _read(path, mtime_ns)
-
-
-def _read(path: Path, mtime_ns: int) -> _Listing:
-    import os
-
-    notes: dict[str, str] = {}
-    folders: list[str] = []
-    with os.scandir(path) as entries:
-        for entry in entries:
-            match = _NAME.match(entry.name)
-            if match:
-                notes.setdefault(match["key"], entry.name)
-            elif not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
-                folders.append(entry.name)
-    listing = _Listing(mtime_ns, notes, tuple(sorted(folders)))
+        return None, ()
+    folders = tuple(sorted(name for name in names if _is_folder(path, name)))
     if time.time_ns() - mtime_ns > _SETTLED_NS:
-        if len(_cache) >= _CACHE_LIMIT:
-            _cache.clear()
-        _cache[str(path)] = listing
-    return listing
+        listing = _Listing(mtime_ns, dict(_keys(names)), folders)
+        _remember(str(path), listing)
+        return listing.notes.get(key), folders
+    # while a folder is being filled, a cheap look at all names comes once a note
+    ending = f"{key}.md"
+    likely = [name for name in names if name.endswith(ending)]
+    return dict(_keys(likely)).get(key), folders
+
+
+def _keys(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for name in sorted(names, reverse=True):
+        match = _NAME.match(name)
+        if match:
+            yield match["key"], name
+
+
+def _is_folder(path: Path, name: str) -> bool:
+    if name.endswith(".md") or name.startswith("."):
+        return False
+    return stat.S_ISDIR((path / name).lstat().st_mode)
+
+
+def _remember(path: str, listing: _Listing) -> None:
+    if len(_cache) >= _CACHE_LIMIT:
+        _cache.clear()
+    _cache[path] = listing

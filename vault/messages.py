@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from context_engine.clock import isoformat, parse_utc
 from context_engine.events import Role, Utterance
@@ -99,6 +100,7 @@ def _role(word: str) -> Role:
     return Role(word) if word in set(Role) else Role.OTHER
 
 
+@lru_cache(maxsize=1_024)
 def _author(name: str, role: Role) -> str:
     plain = one_line(redact(name).text, _AUTHOR_LIMIT)
     plain = re.sub(r"[<>`\[\]\\*_#|]", " ", plain)

@@ -26,18 +26,18 @@ def title_of(document: SourceDocument) -> str:
     return one_line(redact(document.title).text, TITLE_LIMIT) or document.source
 
 
-def new_front(document: SourceDocument) -> dict[str, Any]:
+def new_front(document: SourceDocument, title: str) -> dict[str, Any]:
     """Return the entries of a new source note, in their order, without `content_hash`."""
     return {
         "type": "source",
         "id": document.document_id,
         "source": document.source,
-        "title": title_of(document),
+        "title": title,
         "scope": document.scope.value,
         "project": _word(document.project),
         "url": _url(document.url),
         "part": document.part,
-        "started": _started(document),
+        "started": started(document),
         "updated": newest(document),
         "refs": merged_refs([], document.refs),
         "meta": _meta({}, document),
@@ -52,7 +52,7 @@ def front_changes(front: Mapping[str, Any], document: SourceDocument) -> dict[st
     wanted = {
         "project": text_in(front, "project") or _word(document.project),
         "url": text_in(front, "url") or _url(document.url),
-        "started": _earliest(time_in(front, "started"), _started(document)),
+        "started": _earliest(time_in(front, "started"), started(document)),
         "updated": _latest(time_in(front, "updated"), newest(document)),
         "refs": merged_refs(front.get("refs"), document.refs),
         "meta": _meta(front.get("meta"), document) if is_newer(front, document) else None,
@@ -116,7 +116,8 @@ def _url(url: str | None) -> str | None:
     return plain or None
 
 
-def _started(document: SourceDocument) -> datetime | None:
+def started(document: SourceDocument) -> datetime | None:
+    """Return when the document began: as its source says, else its earliest message here."""
     times = [utterance.at for utterance in document.utterances if utterance.at]
     return document.started or min(times, default=None)
 

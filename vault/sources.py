@@ -30,7 +30,7 @@ from vault.messages import Message, Rendered, parse_messages, render_message, ut
 from vault.names import note_name, subject_slug
 from vault.notefile import NoteText, decode_note, refs_in, sealed, text_in, with_front
 from vault.paths import vault_root
-from vault.sourcefront import front_changes, is_newer, new_front, title_of
+from vault.sourcefront import front_changes, is_newer, new_front, started, title_of
 from vault.store import Snapshot, read, read_or_none, rewrite
 
 _EDITED = "a person edited this message; the source has another version since"
@@ -76,6 +76,7 @@ class _Place:
     """Where a document's part is written, and what stands in notes beside it that are broken."""
 
     path: str
+    title: str
     elsewhere: list[Block] = field(default_factory=list)
     problem: str | None = None
 
@@ -175,7 +176,8 @@ def _render(document: SourceDocument) -> list[Rendered]:
 
 def _find_place(root: Path, document: SourceDocument) -> _Place:
     first = find_note(root, source_root(document.source), document.document_id, document.part)
-    place = _Place(first or _new_path(document))
+    title = title_of(document)
+    place = _Place(first or _new_path(document, title), title)
     stem = place.path.removesuffix(".md")
     for number in range(2, _MAX_COPIES):
         seen = _read_broken(root, place)
@@ -200,9 +202,9 @@ def _read_broken(root: Path, place: _Place) -> Sequence[Block] | None:
     return parse_body(note.body).blocks
 
 
-def _new_path(document: SourceDocument) -> str:
-    folder = source_folder(document.source, new_front(document)["started"])
-    name = note_name(title_of(document), document.document_id, part=document.part)
+def _new_path(document: SourceDocument, title: str) -> str:
+    folder = source_folder(document.source, started(document))
+    name = note_name(title, document.document_id, part=document.part)
     return f"{folder}/{name}"
 
 
@@ -210,7 +212,7 @@ def _merged(
     seen: Snapshot | None, place: _Place, document: SourceDocument, messages: Sequence[Rendered]
 ) -> tuple[bytes | None, tuple[WriteResult, list[Block]]]:
     note = decode_note(seen.data, place.path) if seen else None
-    body = parse_body(note.body) if note else Body(f"# {escape(title_of(document))}\n")
+    body = parse_body(note.body) if note else Body(f"# {escape(place.title)}\n")
     merge = Merge(list(body.blocks))
     merge_messages(merge, messages, place.elsewhere)
     result = WriteResult(
@@ -223,32 +225,34 @@ def _merged(
         problem=place.problem,
     )
     after = Body(body.lead, tuple(merge.blocks))
-    text = _updated_text(note, after, document, place.path) if note else _new_text(after, document)
+    text = _updated(note, after, document, place) if note else _new_text(after, document, place)
     return text.encode("utf-8", "replace"), (result, merge.kept)
 
 
-def _new_text(body: Body, document: SourceDocument) -> str:
+def _new_text(body: Body, document: SourceDocument, place: _Place) -> str:
     text = body.render()
-    return wrap(render(sealed(new_front(document), text))) + text
+    return wrap(render(sealed(new_front(document, place.title), text))) + text
 
 
-def _updated_text(note: NoteText, body: Body, document: SourceDocument, path: str) -> str:
+def _updated(note: NoteText, body: Body, document: SourceDocument, place: _Place) -> str:
     changes: dict[str, Any] = front_changes(note.front, document)
     text = note.body
     if note.untouched:
-        body, title = _retitled(note, body, document)
+        body, title = _retitled(note, body, document, place.title)
         changes |= title
     # a body without news keeps its bytes, whatever a person made of its blank lines
     if body != parse_body(note.body):
         text = body.render()
     if note.untouched:
         changes = sealed({**note.front, **changes}, text)
-    return with_front(note, changes, path) + text
+    return with_front(note, changes, place.path) + text
 
 
-def _retitled(note: NoteText, body: Body, document: SourceDocument) -> tuple[Body, dict[str, Any]]:
+def _retitled(
+    note: NoteText, body: Body, document: SourceDocument, new: str
+) -> tuple[Body, dict[str, Any]]:
     """Follow a title that changed at the source, unless a person chose one."""
-    old, new = text_in(note.front, "title") or "", title_of(document)
+    old = text_in(note.front, "title") or ""
     heading = f"# {escape(old)}\n"
     if old == new or not document.title.strip() or not is_newer(note.front, document):
         return body, {}

@@ -18,7 +18,8 @@ FRAGMENTS = st.sampled_from(
      "<!-- ce:u=", "<!-- ce:i=0123456789abcdef raw -->", "-->", "<!--", "-", "---", "===", "=",
      "    ", "  ", " ", "- ", "1. ", "> ", "x", "田中", "![", "](u)", "[", "!", "```py\n",
      "\n```\n", "\t", "<https://x.y>", "<https://x`y>", "<?", "<![CDATA[", "</div>", "[a]: /u '",
-     "'", '"', "(", ")", "## aki · 2026-11-02 09:05 UTC <!-- ce:u=1f0e9d8c7b6a5948 owner -->", "\r\n"]
+     "'", '"', "(", ")", "## aki · 2026-11-02 09:05 UTC <!-- ce:u=1f0e9d8c7b6a5948 owner -->",
+     "\r\n"]
 )  # fmt: skip
 HOSTILE = st.lists(FRAGMENTS | st.text(max_size=3), max_size=30).map("".join)
 MARKDOWN = MarkdownIt("commonmark")
