@@ -19,10 +19,11 @@ from context_engine.logs import configure, get_logger
 from context_engine.settings import Settings
 from workers.actors import Work, declare
 from workers.broker import check_broker, make_broker
+from workers.embedded_broker import stop_leftover
 from workers.liveness import WorkerLease
 from workers.outbox import Outbox
 from workers.relay import Relay
-from workers.supervisor import exit_with_parent
+from workers.supervisor import exit_with_parent, is_running
 
 BROKER_WAIT_SECONDS = 30.0
 
@@ -48,7 +49,7 @@ def serve(role: Role, settings: Settings) -> None:
     """Work until SIGTERM or SIGINT; finishes the running jobs first."""
     settings.paths.create()
     configure(role.name, folder=settings.paths.logs)
-    exit_with_parent()
+    exit_with_parent(last_wish=lambda: _stop_orphaned_broker(settings))
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -81,6 +82,12 @@ def serve(role: Role, settings: Settings) -> None:
     for thread in background:
         thread.join(timeout=10)
     lease.release()
+
+
+def _stop_orphaned_broker(settings: Settings) -> None:
+    """Stop the embedded broker of a supervisor that was killed, unless the next one is here."""
+    if settings.redis_url is None and not is_running(settings.paths):
+        stop_leftover(settings.paths)
 
 
 def _await_broker(client: redis.Redis, stop: threading.Event) -> bool:

@@ -287,13 +287,19 @@ def child_environment(home: Home, environment: dict[str, str]) -> dict[str, str]
     return kept | {"CE_HOME": str(home.root), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
 
 
-def exit_with_parent(interval: float = 1.0) -> None:
-    """End this process when the one that started it is gone (a killed supervisor)."""
+def exit_with_parent(
+    interval: float = 1.0, *, last_wish: Callable[[], None] = lambda: None
+) -> None:
+    """End this process when the one that started it is gone (a killed supervisor).
+
+    last_wish: called just before, for what nobody else cleans up.
+    """
     parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(interval)
+        last_wish()
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()

@@ -56,7 +56,10 @@ class Meter:
     def bad(self, record: BadRecord) -> None:
         """Say at once what could not be read."""
         self._progress.console.print(
-            f"refused {record.place}: {record.reason}", markup=False, highlight=False
+            f"refused {record.place}: {record.reason}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
         )
 
     def working(self, done: int, total: int) -> None:

@@ -180,9 +180,9 @@ def test_a_killed_supervisor_leaves_no_process_behind_and_the_home_usable(home: 
     left = pids(home)
     process.kill()
     process.wait()
+    wait_until(lambda: not any(_alive(pid) for pid in left.values()), 30)
     with running(home):
         pass
-    wait_until(lambda: not any(_alive(pid) for pid in left.values()))
 
 
 def _alive(pid: int) -> bool:
