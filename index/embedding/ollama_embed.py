@@ -83,12 +83,12 @@ class OllamaEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> FloatMatrix:
         """Return an (n, dimension) float32 matrix of unit rows."""
-        prepared = [clean(self._prefixes.passage + text) for text in texts]
+        prepared = [self._prefixes.passage + clean(text) for text in texts]
         return self._embed_all(prepared, self._deadlines.passages)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return a (dimension,) float32 unit vector."""
-        prepared = [clean(self._prefixes.query + text)]
+        prepared = [self._prefixes.query + clean(text)]
         row: NDArray[np.float32] = self._embed_all(prepared, self._deadlines.query)[0]
         return row
 

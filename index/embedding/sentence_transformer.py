@@ -60,12 +60,12 @@ class SentenceTransformerEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> FloatMatrix:
         """Return an (n, dimension) float32 matrix of unit rows."""
-        prepared = [clean(self._prefixes.passage + text) for text in texts]
+        prepared = [self._prefixes.passage + clean(text) for text in texts]
         return embed_in_batches(prepared, self._batch_size, self.identity.dimension, self._embed)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return a (dimension,) float32 unit vector."""
-        prepared = [clean(self._prefixes.query + text)]
+        prepared = [self._prefixes.query + clean(text)]
         row: NDArray[np.float32] = embed_in_batches(
             prepared, 1, self.identity.dimension, self._embed
         )[0]

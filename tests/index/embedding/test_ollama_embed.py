@@ -20,6 +20,7 @@ from support.ollama_embeddings import (
 
 from context_engine.errors import BadInputError, ConfigError, DependencyDownError
 from index.embedding.ollama_embed import Deadlines, OllamaEmbedder
+from index.embedding.prefixes import Prefixes
 
 SHORT = Deadlines(passages=0.5, query=0.5)
 
@@ -43,6 +44,14 @@ def test_batches_are_bounded_and_keep_the_order(server: EmbeddingServer, tmp_pat
     for row, text in zip(matrix, texts, strict=True):
         expected = np.array(vector(text))
         assert row @ expected / np.linalg.norm(expected) == pytest.approx(1, abs=1e-5)
+
+
+def test_prefix_reaches_the_model_as_it_is(server: EmbeddingServer, tmp_path: Path) -> None:
+    embedder = made(server, tmp_path)
+    embedder._prefixes = Prefixes("Instruct: find it\nQuery: ", "doc：")
+    embedder.embed_query("where\x00")
+    embedder.embed_passages(["there\n"])
+    assert server.inputs[-2:] == [["Instruct: find it\nQuery: where"], ["doc：there"]]
 
 
 def test_server_that_is_away_is_a_dependency_down(tmp_path: Path) -> None:
