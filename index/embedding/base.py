@@ -35,7 +35,11 @@ class Embedder(Protocol):
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Identity of the vectors; cheap, loads no weights."""
+        """Identity of the vectors; cheap once the model was met for the first time.
+
+        Raises ConfigError when there is no such model, and DependencyDownError when it was
+        never met and what has it is away.
+        """
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> FloatMatrix:
