@@ -8,7 +8,7 @@ from itertools import islice
 
 from context_engine.events import Role, Utterance
 from context_engine.insights import Kind
-from workers.extraction.cue_words.table import REASON, STRONG, WEAK
+from workers.extraction.cue_words.table import REASON, STRONG, WEAK, language_of_sentence
 from workers.extraction.sentences import Sentence, own_sentences, without_quotations
 from workers.extraction.trust import is_hearsay, is_question, is_unsure, safe_length
 
@@ -104,10 +104,11 @@ def classify(sentence: str, *, reason: bool = False) -> tuple[Kind, bool] | None
     units = _units(said)
     if units < MIN_UNITS_STRONG or is_question(said) or is_unsure(said):
         return None
+    language = language_of_sentence(said)
     for strong, table in ((True, STRONG), (False, WEAK)):
         if not strong and units < MIN_UNITS:
             return None
-        for kind, pattern in table:
+        for kind, pattern in table[language]:
             if pattern.search(said):
                 return kind, strong
     return (Kind.DECISION, False) if reason else None
@@ -130,4 +131,4 @@ def _follows(first: Sentence, then: Sentence) -> bool:
 
 def _gives_reason(sentence: Sentence) -> bool:
     said = _plain(sentence.text)
-    return REASON.search(said) is not None and not is_question(said)
+    return REASON[language_of_sentence(said)].search(said) is not None and not is_question(said)

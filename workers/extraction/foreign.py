@@ -52,6 +52,7 @@ _PASTE_BELOW = re.compile(
     r"|届いた|来た(?:メール|返信)"
     r"|\b(?:this|the following) (?:mail|e-?mail|message|text|article|page|log|letter|review|post)\b"
 )
+_LISTED = re.compile(r"\s*(?:[-*・•+]|\d{1,2}[.)）])\s*\S")
 _SALUTATION = re.compile(
     r"\s*(?:Dear|Hi|Hello|Hey)\s[\w .'-]{1,40}[,:!]\s*$"
     r"|\s*(?:[^\s。、]{1,16}\s?(?:様|さま|御中|各位)|各位)\s*$|\s*(?:お世話になって|いつもお世話に|拝啓)"
@@ -95,9 +96,10 @@ def _announces_paste(lines: list[str], number: int) -> bool:
     line = lines[number].rstrip()
     if not any(other.strip() for other in lines[number + 1 : number + 4]):
         return False
-    if line.endswith((":", "：")):
-        return _PASTE.search(line) is not None
     gap = not lines[number + 1].strip()
+    if line.endswith((":", "：")):
+        below = next(other for other in lines[number + 1 :] if other.strip())
+        return _PASTE.search(line) is not None or (gap and _LISTED.match(below) is None)
     return _PASTED.search(line) is not None or (gap and _PASTE_BELOW.search(line) is not None)
 
 

@@ -6,6 +6,7 @@ Positions are kept, so that evidence stays a verbatim slice of the message.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,11 +27,12 @@ class Sentence:
 
 
 _BREAK = re.compile(r"[。！？!?]+[」』）)\"”]?|(?<=[^\s.])\.+[\"”)]?(?=\s|$)")
+_QUOTED = re.compile(
+    r"「[^」]{0,200}」|『[^』]{0,200}』|\"[^\"\n]{0,200}\"|“[^”]{0,200}”|`[^`\n]{0,200}`"
+)
+_ENCLOSED = re.compile(_QUOTED.pattern + r"|（[^）]{0,200}）|\([^)\n]{0,200}\)")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Ms|Mrs|Dr|St|No|[A-Za-z]))$")
-_OPEN = "「『（("
-_CLOSE = "」』）)"
 _WRAPPED_AT = 60
-_CLOSED_WITHIN = 120
 _LONGEST_ABBREVIATION = 12
 
 
@@ -73,28 +75,24 @@ def _runs(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _split(text: str, start: int, end: int, paragraph: int) -> Iterator[Sentence]:
-    begin, seen, depth = start, start, 0
+    begin = start
+    enclosed = deque(match.span() for match in _ENCLOSED.finditer(text, start, end))
     for match in _BREAK.finditer(text, start, end):
-        here = match.start()
-        depth += _opened(text, seen, here)
-        seen = here
-        if _inside_brackets(text, here, end, depth, begin) or _abbreviated(text, begin, match):
+        while enclosed and enclosed[0][1] <= match.start():
+            enclosed.popleft()
+        if _is_enclosed(text, match, enclosed) or _abbreviated(text, begin, match):
             continue
         yield from _sentence(text, begin, match.end(), paragraph)
-        begin, seen, depth = match.end(), match.end(), 0
+        begin = match.end()
     yield from _sentence(text, begin, end, paragraph)
 
 
-def _opened(text: str, start: int, end: int) -> int:
-    opened = sum(text.count(sign, start, end) for sign in _OPEN)
-    return opened - sum(text.count(sign, start, end) for sign in _CLOSE)
-
-
-def _inside_brackets(text: str, here: int, end: int, depth: int, begin: int) -> bool:
-    """Tell whether a bracket that opened since `begin` is open here and will be closed soon."""
-    if depth <= 0 or here - begin > MAX_SENTENCE:
+def _is_enclosed(text: str, stop: re.Match[str], enclosed: deque[tuple[int, int]]) -> bool:
+    """Tell whether a full stop stands in brackets or quotation marks, as in 「行く。」と言った."""
+    if not enclosed or stop.start() < enclosed[0][0]:
         return False
-    return any(text.find(sign, here, min(end, here + _CLOSED_WITHIN)) >= 0 for sign in _CLOSE)
+    closes = stop.end() >= enclosed[0][1]
+    return not (closes and text[enclosed[0][1] - 1] in '"”')
 
 
 def _abbreviated(text: str, begin: int, stop: re.Match[str]) -> bool:
@@ -109,11 +107,6 @@ def _sentence(text: str, start: int, end: int, paragraph: int) -> Iterator[Sente
     piece = text[start:end].rstrip()
     if piece and len(piece) <= MAX_SENTENCE:
         yield Sentence(piece, start, start + len(piece), paragraph)
-
-
-_QUOTED = re.compile(
-    r"「[^」]{0,200}」|『[^』]{0,200}』|\"[^\"\n]{0,200}\"|“[^”]{0,200}”|`[^`\n]{0,200}`"
-)
 
 
 def without_quotations(sentence: str) -> str:

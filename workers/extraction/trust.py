@@ -88,7 +88,7 @@ _HEARSAY = re.compile(
       |に)聞い|聞いた話|伝え聞
   | みたいです(?:よ|ね)?(?:。|$)|(?:さん|部長|課長|社長|先生|くん|君)(?:が|は)(?:言|いっ)
   | んだって|なんだって|そうな(?:ので|んで)
-  | \b(?:apparently|allegedly|supposedly|reportedly|rumou?r|hearsay|i\sheard|i've\sheard
+  | \b(?:apparently|allegedly|supposedly|reportedly|rumou?r|hearsay|i\shear(?:d)?|i've\sheard
       |heard\s(?:that|from))\b
   | \baccording\sto\b|\b(?:told|tells)\s(?:me|us|him|her|them)\b|\bword\sis\b
   | \b(?:says?|said|claims?|claimed|mentioned|suggested|thinks|believes|insists|reckons|argues?
@@ -98,15 +98,18 @@ _HEARSAY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_I_SAID = re.compile(
-    r"\b(?:i|we|i've|we've)\s(?:also\s|already\s|just\s)?(?:said|say|mentioned|suggested|announced|wrote|reported|asked|claim|argue)\b",
+_NOT_REPORTED = re.compile(
+    r"\b(?:i|we|i've|we've)\s(?:also\s|already\s|just\s)?(?:said|say|mentioned|suggested|announced|wrote"
+    r"|reported|asked|claim|argue)\b"
+    r"|\b(?:logs?|docs|documentation|error|message|profiler|trace|tests?|output|data|readme|manual)"
+    r"\s(?:clearly\s)?(?:says?|said|reports?|reported)\b",
     re.IGNORECASE,
 )
 
 
 def is_hearsay(sentence: str) -> bool:
     """Tell whether the sentence reports what somebody else said or what is only rumoured."""
-    return _HEARSAY.search(_I_SAID.sub(" ", sentence)) is not None
+    return _HEARSAY.search(_NOT_REPORTED.sub(" ", sentence)) is not None
 
 
 _QUESTION = re.compile(

@@ -51,7 +51,8 @@ STRONG = {
             |adopted|standardi[sz]ed|approved|rejected|ruled out|ditched|scrapped|postponed)\b
         \bdecision(?: is| was)?:
         \b(?:the|our|my|final) (?:decision|verdict|choice) (?:is|was)\b
-        \b(?:let's|lets) (?:<choose>|do (?!it\b|that\b|this\b|the same\b|so\b)|make it )
+        \b(?:let's|lets) (?:<choose>(?! \w+in[g'])|do (?!it\b|that\b|this\b|the same\b|so\b)
+            |make it )
         \bwe(?:'ll| will|'re going to| are going to) (?:<choose>|move to|only|never|support
             |store|ship|verify|target|round|host|build on|start with|revisit)
         \b(?:going|go|went|sticking|stick|staying|stay) with (?!the flow|that\b|it\b|this\b
@@ -60,7 +61,7 @@ STRONG = {
             |keeping|dropping|deciding)\b
         \bwe(?:'re| are) (?:staying|sticking|keeping|moving|switching|dropping|migrating
             |standardi[sz]ing|not \w+ing)\b
-        \b(?:we|i)(?: will not| won't|'ll not)\b
+        \b(?:we|i)(?: will not| won't|'ll not) (?!let\b|forget|lie\b|be able|bother|give up)
         \b\w+ it is(?:[.,!]|$)
         \bchanged my mind\b
         \btake (?:that|it) back\b
@@ -68,6 +69,18 @@ STRONG = {
         \b(?:is|are) (?:out|off the table|a no-go|not an option)\b
         \bno \w+(?: \w+)? (?:this time|anymore|for v\d|in v\d|this (?:quarter|year|release))\b
         \b(?:moves|moved|postponed|pushed) to (?:<day>|the \d|\d)
+        \bi(?:'d| would) go with\b
+        \b(?:changed|switched|moved|migrated) .{2,60} (?:from|to|over to)\s
+        \b(?:swapped|replaced) .{2,40} (?:for|with|by)\s
+        \b(?:stays|stay|remains) (?:as (?:it is|they are|is)|at|on|with|the same|untouched)\b
+        \b(?:can|will|has to) wait (?:until|till|for)\b
+        \bthe way to go\b
+        \bmake .{2,40} the default\b
+        \bmoving (?:forward|ahead) with\b
+        \b(?:out of|in) scope\b
+        \b(?:deprecating|sunsetting|dropping support)\b
+        \bwon't fix\b
+        \bgot the green light\b
     """,
     Kind.LEARNING: r"""
         \broot cause\b
@@ -99,6 +112,16 @@ STRONG = {
         \b(?:had|has|have) the (?:wrong|old|stale)\b
         \bstill had\b
         \bbrings? it back\b
+        \bshowed (?:that |us )?(?:we|it|the)\b
+        \bso (?:it was )?(?:the )?\w+ it was\b
+        \b(?:drags|pulls) in (?:every|all|the)\b
+        \b(?:undocumented|race condition|deadlock|off[- ]by[- ]one|memory leak)\b
+        \b(?:profiled|measured|benchmarked|bisected) (?:it|the|this|that|both|all)\b
+        \b(?:known (?:bug|issue)|regression in|rate limit(?:ed)?)\b
+        \bmakes? (?:that|it|this) go away\b
+        \bwas a (?:hit|flop|mistake|success|disaster|waste)\b
+        \b(?:twice|\d+ ?x|\d+ times|much|way) (?:as )?(?:fast|slow|cheap|faster|slower|cheaper
+            |larger|smaller)(?:er)? than\b
     """,
     Kind.PERSON: r"""
         \b<name>,?<adverb> <likes>\b
@@ -110,6 +133,11 @@ STRONG = {
         \b<kin>(?-i: [A-Z][a-z]+)?<adverb> (?:<likes>|is|gets|can't|doesn't|won't|has)\b
         \b(?:ask|ping|contact|talk to|escalate to|route|goes? to) <name> (?:for|about|on|when
             |if)
+        \b<name> \w+s\b.{0,80}\b(?:he|she|his|her|him)\b
+        \b(?:he|she)<adverb> (?:<likes>|won't|can't|refuses|knows|decides)\b
+        \b<name> for [\w ]{2,20}, <name> for\b
+        \b<name> (?:is|was) (?:based in|leaving|out until|new here|our new)\b
+        \b<name> (?:joined|joins|left) (?:us|the|in|as)\b
     """,
     Kind.VALUE: r"""
         \b(?:i|we|i'd|we'd)(?: \w+)? (?:prefer|favou?r|insist)\b
@@ -121,7 +149,8 @@ STRONG = {
             |don't (?:like|want|do|accept|trust)|do not (?:like|want|do|accept|trust))\b
         \b(?:must|should|shall) (?:always|never|not|stay)\b
         \b(?:has|have|needs?) to stay\b
-        (?:^|[.;:,] |\b(?:please|and|but|so|also|we|i) )(?:always|never) (?!mind|been|seen|had
+        (?:^|[.;:,] |\b(?:please|and|but|so|also|we|i) )(?:always|never) (?!good\b|happy|nice
+            |glad|great|mind|been|seen|had
             |got|heard|knew|thought|again|happened|a\b|the\b|saw|did|was|were|tried|used to
             |managed|worked|failed|forget)
         \bplease (?:don't|do not|avoid|stop|no)\b
@@ -136,6 +165,25 @@ STRONG = {
         \bi(?: strongly| firmly)? believe (?:in |that |a |an |the |every|no )
         〓,? not 〓
         , (?:never|always|every time|everywhere|period)(?: \w+ing)?[.!]?$
+        \bfrom here on\b
+        \b(?:is|are) (?:banned|required|not allowed|unacceptable)\b
+        \b(?:isn't|aren't) (?:allowed|acceptable)\b
+        ^(?:(?:and|also|but|so) )*no more (?!ideas|questions|errors|than)
+        \b(?:nobody|no one) (?:here|on (?:this|the|our|my) team) (?:wants|needs|likes|uses|reads)\b
+        \b(?:i|we) (?:don't|do not) (?:use|allow|merge|ship|write|mock|believe)\b
+        \bnot a (?:big )?fan of\b
+        \b(?:drives|annoys|bugs|irritates) (?:me|us|people)\b
+        \bone \w+ per \w+\b
+        \bas (?:short|small|simple|few|little|boring) as possible\b
+        \bwithout exception\b
+        \bon every \w+
+        ^(?:please )?be (?:brief|concise|direct|honest)\b
+        ^(?:and |also |but )*(?:please )?no (?:emojis?|fluff|jargon|apologies|meetings)\b
+        \b(?:answer|reply|respond) (?:to me )?in (?:english|japanese|german|french|spanish
+            |bullet|one|short)
+        \bi (?:work|think|learn|sleep) best\b
+        \bi refuse to\b
+        \bimportant (?:to me|that (?:we|i|it|every))\b
     """,
     Kind.PROJECT: r"""
         \bnext (?:steps?|up|milestone)\b
@@ -164,12 +212,26 @@ STRONG = {
         \bnot doable\b
         \bwon't make it\b
         \bwe need at least \d
+        \b(?:all|everything) (?:that's|that is|thats) left\b
+        \bwhat's (?:left|missing)\b
+        \b(?:passed|failed|cleared) (?:the|our|its) (?:\w+ )?(?:audit|review|test|inspection
+            |security)
+        \bon ice\b
+        \b(?:is|are) (?:parked|shelved)\b
+        \b(?:presentation|demo|exam|kick-?off|release|launch|cutover|hand-?in|submission) is\b
+        \bships with\b
+        \bhands off\b
+        \bis looking into\b
+        \bawaiting\b
+        \b(?:went|goes|going) live\b
+        \b(?:mvp|beta|sprint) (?:is|ends|starts|ships)\b
     """,
 }
 
 WEAK = {
     Kind.DECISION: r"""
-        \b(?:getting|buying|booking|taking|choosing|picking|keeping|dropping) the\b
+        (?:^|[,;:] )(?:so )?(?:getting|buying|booking|taking|choosing|picking|keeping
+            |dropping) the\b
         \bwins\b
         \bmake it the\b
         \b(?:keep|leave) .{1,40} as (?:it is|they are|is)\b
@@ -177,10 +239,13 @@ WEAK = {
         \binstead of\b
         \b(?:applies|effective) from\b
         \bshould live in\b
-        \b(?:i'll|i will|i'm going to) (?:go with|use|keep|drop|skip|switch|stick)\b
+        \b(?:i'll|i will|i'm going to) (?:go with|use|drop|skip|switch|stick)\b
         \b(?:we|i) dropped\b
-        , so (?:we're|i'm|we'll|we) \w+
+        , so (?:we'll|let's) \w+
         \bbelongs? in(?:to)?\b
+        \bfor now\b
+        \b(?:not worth|overkill|no need (?:for|to)|rather than|nothing else|good enough)\b
+        \bcan wait\b
     """,
     Kind.LEARNING: r"""
         \bbecause\b
@@ -196,16 +261,28 @@ WEAK = {
             |from) ~?\d
         \bi (?:broke|removed|renamed|deleted)\b
         \bnot \w+, (?:but|it)\b
+        \b(?:silently|by default|under the hood)\b
+        \b(?:moved|swapped|changed|set|added|removed|switched|replaced|raised|lowered|disabled
+            |enabled
+            |upgraded|pinned|reverted) .{3,100}(?:and|,) (?:now |it |the |that |everything |no )
+        \b\d+ ?(?:min|minutes|s|ms|gb|mb) (?:to|down to) \d
+        \babout \d[\d,.]* ?\w+ (?:a|per) \w+
+        \b(?:breaks|fails|crashes|leaks|hangs|times out) (?:when|if|on|because|as soon)\b
+        , so (?:the|it|every|all|each) \w+
+        \b(?:half|most|\d+ ?%) of (?:it|the)\b
+        \b(?:takes|costs) (?:about |around |only )?[\d$€]
+        \bis deprecated\b
     """,
     Kind.VALUE: r"""
-        \b(?:always|never)\b
+        \b(?<!'ve )(?<!have )(?:always|never) (?!forget|been|had|good|happy|nice|glad|great|here
+            |a\b|know)
         \bavoid\b
-        \bmust\b
+        \bmust (?!have\b|be (?:so|a|an|nice|great|hard|fun|tough|amazing)\b)
         \bno \w+(?: \w+)?, no\b
         \bnothing with\b
         \bdon't (?:ever )?(?:use|add|commit|touch|mock|log|put|push|send)\b
         \bkeep (?:raw|all|every)\b
-        \b(?:i|we) (?:love|care about)\b
+        \b(?:i|we) care about\b
         \bwe(?:'re| are) \w+ here\b
         \bi want \w+(?: \w+)? (?:shown|done|written|kept|to be)\b
         \bin \w+ please\b
@@ -213,6 +290,11 @@ WEAK = {
         \bi (?:only|can't) (?:focus|work|sleep|eat)\b
         \bhopeless for me\b
         \bi(?:'m| am) allergic\b
+        \b(?:mandatory|picky|ideally)\b
+        \bkeep (?:it|them|things|functions|messages|answers) (?:short|simple|small|under|brief
+            |flat)\b
+        \b(?:at most|no more than) \d
+        \bwe don't\b
     """,
     Kind.PROJECT: r"""
         \b(?:by|until|before) (?:the end of|<day>)\b
@@ -220,6 +302,12 @@ WEAK = {
         \b(?:finished|shipped|merged|released|launched) .{0,30}(?:today|yesterday|this|last)\b
         \bi(?:'ll| will) (?:take|own|do) (?:the|it)\b
         \bstill (?:need|have) to\b
+        \b(?:on|by|until|before) the \d{1,2}(?:st|nd|rd|th)?\b
+        \b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]* \d{1,2}\b
+        \b(?:ready for|in review|goes to production|is out)\b
+        \b(?:i'm|we're|i am|we are) (?:building|working on|writing|migrating|porting|rewriting
+            |launching|preparing)\b
+        \b(?:nobody can|untouched|pending)\b
     """,
 }
 

@@ -33,15 +33,30 @@ def _filled(text: str, fragments: Mapping[str, str]) -> str:
     return pattern
 
 
-def _table(*languages: tuple[Mapping[Kind, str], Mapping[str, str]]) -> Table:
+def _table(words: Mapping[Kind, str], fragments: Mapping[str, str]) -> Table:
     return tuple(
-        (kind, re.compile("|".join(found), re.IGNORECASE))
+        (kind, re.compile(_filled(words[kind], fragments), re.IGNORECASE))
         for kind in _ORDER
-        if (found := [_filled(words[kind], parts) for words, parts in languages if kind in words])
+        if kind in words
     )
 
 
-STRONG = _table((english.STRONG, english.FRAGMENTS), (japanese.STRONG, japanese.FRAGMENTS))
-WEAK = _table((english.WEAK, english.FRAGMENTS), (japanese.WEAK, japanese.FRAGMENTS))
-REASON = re.compile(f"{_any(english.REASON)}|{_any(japanese.REASON)}", re.IGNORECASE)
+STRONG = {
+    "en": _table(english.STRONG, english.FRAGMENTS),
+    "ja": _table(japanese.STRONG, japanese.FRAGMENTS),
+}
+WEAK = {
+    "en": _table(english.WEAK, english.FRAGMENTS),
+    "ja": _table(japanese.WEAK, japanese.FRAGMENTS),
+}
+REASON = {
+    "en": re.compile(_any(english.REASON), re.IGNORECASE),
+    "ja": re.compile(_any(japanese.REASON), re.IGNORECASE),
+}
 NAME = re.compile(_any(english.FRAGMENTS["name"]))
+_JAPANESE = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff]")
+
+
+def language_of_sentence(sentence: str) -> str:
+    """Return the table's key: one Japanese character decides, terms are often Latin."""
+    return "ja" if _JAPANESE.search(sentence) else "en"

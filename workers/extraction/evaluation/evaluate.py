@@ -38,7 +38,7 @@ class Judged:
     matches: tuple[tuple[Insight, Gold], ...]
     """Every insight with each gold quotation that it meets."""
     forbidden: tuple[tuple[Insight, str], ...]
-    """Insights that rest on a `must_not` quotation, and why it is one."""
+    """Insights that rest on a `must_not` quotation and on no gold one, and why."""
     outcomes: Counter[str]
     unsupported: int
     """Insights whose evidence does not occur in the conversation: a bug of the extractor."""
@@ -79,20 +79,22 @@ def _judge(extractor: Extractor, conversation: Conversation) -> Judged:
     result = extractor(messages, context)
     seconds = time.perf_counter() - started
     texts = [fold(message.text) for message in messages]
+    matches = tuple(
+        (insight, gold)
+        for insight in result.insights
+        for gold in conversation.gold
+        if _meet(insight.evidence, gold.quote, texts)
+    )
+    right = {id(insight) for insight, _ in matches}
     return Judged(
         conversation=conversation,
         insights=result.insights,
-        matches=tuple(
-            (insight, gold)
-            for insight in result.insights
-            for gold in conversation.gold
-            if _meet(insight.evidence, gold.quote, texts)
-        ),
+        matches=matches,
         forbidden=tuple(
             (insight, item.why)
             for insight in result.insights
             for item in conversation.must_not
-            if _meet(insight.evidence, item.quote, texts)
+            if id(insight) not in right and _meet(insight.evidence, item.quote, texts)
         ),
         outcomes=Counter(result.outcomes),
         unsupported=sum(not _spans(insight.evidence, texts) for insight in result.insights),
