@@ -9,17 +9,18 @@ from datetime import UTC, datetime
 
 import apsw
 
+from context_engine.clock import Clock, SystemClock
 from context_engine.errors import DependencyDownError, NotFoundError
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from index.embedding.base import Embedder
-from index.engines import Found, search_index
+from index.engines import DEPTH, Found, Question, search_index
 from index.lexical import Query, parse_query
 from index.model import MAX_QUERY_CHARACTERS, ScopeStats, SearchRequest, SearchResult
 from index.questions import distinguished
 from index.readers import Reader, Readers
-from index.results import merge, spread, to_hits
+from index.results import rank, spread, to_hits
 from index.schema import QUESTIONS
 from index.vectors import FloatVector
 
@@ -48,9 +49,10 @@ class Searcher:
     `embedder` None means keyword search only.
     """
 
-    def __init__(self, home: Home, embedder: Embedder | None) -> None:
+    def __init__(self, home: Home, embedder: Embedder | None, clock: Clock | None = None) -> None:
         self._readers = Readers(home)
         self._embedder = embedder
+        self._clock = clock or SystemClock()
 
     def search(self, scope: Scope, request: SearchRequest) -> SearchResult:
         """Return the best hits among what `scope` may read.
@@ -59,6 +61,7 @@ class Searcher:
         model that changed costs the vectors, with a warning, not the answer.
         """
         started = time.perf_counter()
+        limit = min(max(request.limit, 1), MAX_LIMIT)
         query = parse_query(request.text[:MAX_QUERY_CHARACTERS])
         warnings: list[str] = []
         vector = self._embed(query, warnings)
@@ -68,9 +71,10 @@ class Searcher:
                 reader = stack.enter_context(self._readers.open(readable))
                 if reader is not None:
                     usable = self._usable(reader, query.text, vector, warnings)
-                    found += search_index(readable, reader, query, usable, request.filters)
-            limit = min(max(request.limit, 1), MAX_LIMIT)
-            hits = to_hits(spread(merge(found), limit), explain=request.explain)
+                    question = Question(query, usable, request.filters, max(DEPTH, 2 * limit))
+                    found += search_index(readable, reader, question, warnings)
+            ranked = rank(found, query, self._clock.now().timestamp())
+            hits = to_hits(spread(ranked, limit), explain=request.explain)
         elapsed = (time.perf_counter() - started) * 1000
         return SearchResult(hits, elapsed, tuple(dict.fromkeys(warnings)))
 

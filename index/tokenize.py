@@ -11,9 +11,11 @@ only: unicode61 knows the characters of Unicode 6.1 and would drop newer ones.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
 
@@ -39,9 +41,25 @@ _CONNECTOR = re.compile(r"[._\-@'’]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FOLD_KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
+_ONE_WORD = re.compile(rf"[{_CJK}]{{1,4}}|[^\s{_CJK}]{{1,64}}")
+_MAX_NAMING_QUERY = 500
+_PLAIN_WORD = 0.3
+"""Weight of a one-word query: what is meant may go by another word."""
+
 _SYLLABLE = re.compile("[aeiouy]")
 _SHORTEST_STEMMED = 4
 _UNSAFE = re.compile(r"[\ud800-\udfff\x00]")
+
+
+@dataclass(frozen=True)
+class Name:
+    """Something asked for by name: the tokens that a text must hold."""
+
+    tokens: tuple[str, ...]
+    alone: bool
+    """Whether it is the whole query."""
+    weight: float
+    """How much of the query it is, 0 to 1."""
 
 
 def normalise(text: str) -> str:
@@ -66,6 +84,30 @@ def tokenize(text: str) -> list[str]:
             for start in range(0, len(word), _MAX_WORD):
                 tokens.extend(_word_tokens(word[start : start + _MAX_WORD]))
     return tokens
+
+
+def names_in(text: str) -> tuple[Name, ...]:
+    """Return what a query asks for by name.
+
+    Names are identifiers (`get_user_id`, `ABC-123`, `config.toml`, `HTTPServer`), and the whole
+    query when it is one Latin word or a short Japanese one.
+    """
+    clean = normalise(text[:_MAX_NAMING_QUERY]).strip()
+    words = [match[2] for match in _RUN.finditer(clean) if match[2]]
+    names = {word: _word_tokens(word[:_MAX_WORD])[:1] for word in words if is_identifier(word)}
+    if not names and _ONE_WORD.fullmatch(clean):
+        whole = [token for token in tokenize(clean) if len(token) > 1] or tokenize(clean)
+        return (Name(tuple(whole), alone=True, weight=_PLAIN_WORD),) if whole else ()
+    said = len("".join(clean.split()))
+    return tuple(
+        Name(tokens, alone=word == clean, weight=math.sqrt(len(word) / said))
+        for word, tokens in names.items()
+    )
+
+
+def is_identifier(word: str) -> bool:
+    """Tell whether a word is made of parts, as names in code, tickets and files are."""
+    return len(_word_tokens(word[:_MAX_WORD])) > 1
 
 
 def indexed(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -79,3 +80,16 @@ def nearest(
         (encode(query), *bindings, count),
     )
     return [(rowid, similarity(distance, len(query))) for rowid, distance in rows]
+
+
+def cosines(
+    connection: apsw.Connection, query: FloatVector, rowids: Sequence[int]
+) -> list[tuple[int, float]]:
+    """Return (rowid, cosine) of those of the chunks that have a vector."""
+    return nearest(
+        connection,
+        query,
+        len(rowids),
+        condition="id IN (SELECT value FROM json_each(?))",
+        bindings=(json.dumps(list(rowids)),),
+    )
