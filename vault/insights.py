@@ -271,36 +271,36 @@ def _mentioning(root: Path, event_id: str) -> Iterator[str]:
     needle = event_id.encode()
     for folder in (*KIND_FOLDERS.values(), INBOX):
         for file in list_notes(root, folder):
-            with suppress(NotFoundError, BadInputError, UnsafePathError):
-                if needle in read(root, file.path).data:
+            # only a first look, at thousands of files: whoever changes one opens it with care
+            with suppress(OSError):
+                if needle in (root / file.path).read_bytes():
                     yield file.path
 
 
 def _purge(home: Home, scope: Scope, path: str, doomed: _Provisional) -> bool:
+    """Take provisional insights out of one note; tell whether there were any to take out."""
     root = vault_root(home, scope)
     folder, _, name = path.rpartition("/")
-    sections = folder in {KIND_FOLDERS[kind] for kind in SECTION_KINDS}
-    if sections:
-        with note_lock(home, scope, folder):
+    in_sections = folder in {KIND_FOLDERS[kind] for kind in SECTION_KINDS}
+    key = folder if in_sections else name.removesuffix(".md").rpartition("-")[2]
+    try:
+        with note_lock(home, scope, key):
+            if not in_sections:
+                return _remove_note(root, path, doomed.covers_note)
             changed = rewrite(root, path, lambda seen: _without_blocks(seen, path, doomed))
             if changed:
                 _remove_note(root, path, is_blank)
             return changed
-    with note_lock(home, scope, name.removesuffix(".md").rpartition("-")[2]):
-        return _remove_note(root, path, doomed.covers_note)
+    except (BadInputError, UnsafePathError, NoteConflictError):
+        # a person is at it, or made of it what is no note of ours: theirs stays
+        return False
 
 
 def _remove_note(root: Path, path: str, condition: Callable[[NoteText], bool]) -> bool:
     seen = read_or_none(root, path)
-    if seen is None:
+    if seen is None or not condition(decode_note(seen.data, path)):
         return False
-    try:
-        if not condition(decode_note(seen.data, path)):
-            return False
-        remove(root, path, seen)
-    except (BadInputError, NoteConflictError):
-        # a person is at it: theirs stays
-        return False
+    remove(root, path, seen)
     return True
 
 

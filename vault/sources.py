@@ -225,7 +225,10 @@ def _merged(
         problem=place.problem,
     )
     after = Body(body.lead, tuple(merge.blocks))
-    text = _updated(note, after, document, place) if note else _new_text(after, document, place)
+    if note:
+        text = _updated(note, body, after, document, place)
+    else:
+        text = _new_text(after, document, place)
     return text.encode("utf-8", "replace"), (result, merge.kept)
 
 
@@ -234,16 +237,17 @@ def _new_text(body: Body, document: SourceDocument, place: _Place) -> str:
     return wrap(render(sealed(new_front(document, place.title), text))) + text
 
 
-def _updated(note: NoteText, body: Body, document: SourceDocument, place: _Place) -> str:
+def _updated(
+    note: NoteText, before: Body, after: Body, document: SourceDocument, place: _Place
+) -> str:
     changes: dict[str, Any] = front_changes(note.front, document)
-    text = note.body
-    if note.untouched:
-        body, title = _retitled(note, body, document, place.title)
+    untouched = note.untouched
+    if untouched:
+        after, title = _retitled(note, after, document, place.title)
         changes |= title
     # a body without news keeps its bytes, whatever a person made of its blank lines
-    if body != parse_body(note.body):
-        text = body.render()
-    if note.untouched:
+    text = after.render() if after != before else note.body
+    if untouched:
         changes = sealed({**note.front, **changes}, text)
     return with_front(note, changes, place.path) + text
 

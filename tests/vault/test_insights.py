@@ -277,6 +277,22 @@ def test_a_note_that_held_only_provisional_sections_goes_with_them(home: Home) -
     assert list(all_files(home)) == [own]
 
 
+@pytest.mark.parametrize("kind", [Kind.DECISION, Kind.PROJECT])
+def test_a_note_that_a_person_made_unreadable_does_not_stop_the_rest(
+    home: Home, tmp_path: Path, kind: Kind
+) -> None:
+    for number, harm in enumerate(("encoding", "link")):
+        subject = f"s{number}" if kind is Kind.PROJECT else None
+        path = save_insight(home, insight(kind=kind, subject=subject, evidence=harm)).path
+        file = file_of(home, path)
+        if harm == "encoding":
+            file.write_bytes(file.read_bytes() + b"\xff")
+        else:
+            (tmp_path / f"{kind}.md").hardlink_to(file)
+    other = save_insight(home, of_kind(kind)).path
+    assert remove_provisional(home, Scope.WORK, "e" * 32) == (other,)
+
+
 def test_what_a_person_wrote_below_a_provisional_section_stays(home: Home) -> None:
     path = save_insight(home, of_kind(Kind.PROJECT)).path
     file = file_of(home, path)
