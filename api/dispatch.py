@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+import anyio.to_thread
 from pydantic import ValidationError
 
 from api.audit import AuditLog
 from api.caller import Caller
 from api.operations.base import Answer, Operation, Request, Services
 from api.problems import Problem, RefusedError, invalid_arguments, problem_of
+
+T = TypeVar("T")
+
+_THREADS = anyio.CapacityLimiter(8)
 
 
 def perform(
@@ -33,6 +38,11 @@ def perform(
         return operation.perform(services(), caller, request)
     except Exception as error:  # noqa: BLE001 - the boundary: problem_of logs what is unforeseen
         return problem_of(error)
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run blocking work beside the event loop, at most eight at once: it needs the processor."""
+    return await anyio.to_thread.run_sync(work, limiter=_THREADS)
 
 
 def parse_request(operation: Operation[Any, Any], arguments: bytes | Mapping[str, Any]) -> Request:

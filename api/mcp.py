@@ -12,8 +12,6 @@ import json
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import anyio
-import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp_types import (
@@ -27,12 +25,12 @@ from mcp_types import (
 )
 
 from api.audit import AuditError, AuditLog
-from api.dispatch import perform
+from api.dispatch import in_thread, perform
 from api.exchange import Exchange
 from api.operations.base import Answer, Operation, Services
 from api.operations.budget import to_json
 from api.operations.registry import OPERATIONS
-from api.problems import Problem, problem_of
+from api.problems import UNAUTHORIZED, Problem, problem_of
 from api.schemas import argument_schema, result_schema
 from api.services import Notify
 from context_engine import __version__
@@ -78,7 +76,7 @@ def build_server(
         exchange = recorder.open(ctx)
         exchange.action = params.name
         work = functools.partial(_call, params, exchange, services, audit)
-        result = await anyio.to_thread.run_sync(work)
+        result = await in_thread(work)
         try:
             recorder.close(exchange)
         except AuditError as error:
@@ -103,8 +101,11 @@ def _call(
     audit: AuditLog,
 ) -> CallToolResult:
     operation = OPERATIONS.get(params.name)
-    if operation is None or exchange.caller is None:
-        outcome: Answer | Problem = _unknown_tool(params.name)
+    outcome: Answer | Problem
+    if operation is None:
+        outcome = _unknown_tool(params.name)
+    elif exchange.caller is None:
+        outcome = UNAUTHORIZED
     else:
         outcome = perform(operation, services, exchange.caller, params.arguments or {}, audit)
     if isinstance(outcome, Problem):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from api.operations.base import Services
+from api.operations.base import Services, tell_nobody
 from context_engine.clock import Clock, SystemClock
 from context_engine.errors import ContextEngineError
 from context_engine.logs import get_logger
@@ -64,11 +64,10 @@ class Engine:
         settings = self._settings
         home = settings.paths
         embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
-        notify = {} if self._notify is None else {"notify": self._notify}
         return Services(
             home=home,
             index=Searcher(home, embedder),
             owner_name=settings.owner_name,
             clock=self._clock,
-            **notify,
+            notify=self._notify or tell_nobody,
         )

@@ -146,7 +146,7 @@ class TokenVerifier:
         self._tokens: tuple[Token, ...] = ()
 
     def verify(self, text: str) -> Token | None:
-        """Return the token that `text` is, or None. Takes as long for either."""
+        """Return the token that `text` is, or None. Every stored hash is compared, always whole."""
         presented = _hash(text)
         found: Token | None = None
         for token in self._current():

@@ -184,10 +184,10 @@ def _health(settings: Settings) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _openapi(request: Request) -> Response:
-    # the Host was checked; behind a tunnel the outer side is HTTPS, whatever reaches us
+    # the Host was checked; one without a port is a tunnel's, whose outer side is HTTPS
     host = request.headers["host"]
-    local = host.rsplit(":", 1)[0] in ("127.0.0.1", "localhost", "[::1]")
-    return JSONResponse(openapi.document(f"{'http' if local else 'https'}://{host}"))
+    scheme = "http" if ":" in host else "https"
+    return JSONResponse(openapi.document(f"{scheme}://{host}"), headers=UNCACHED)
 
 
 async def _http_problem(request: Request, error: Exception) -> Response:

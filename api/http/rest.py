@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
 from api.audit import AuditLog
-from api.dispatch import perform
+from api.dispatch import in_thread, perform
 from api.http.reply import UNCACHED, exchange_of, refuse
 from api.operations.base import Operation, Services
 from api.operations.budget import to_json
@@ -39,6 +38,6 @@ def endpoint(
             exchange.results = outcome.result_ids()
             return Response(to_json(outcome), headers=UNCACHED, media_type="application/json")
 
-        return await anyio.to_thread.run_sync(work)
+        return await in_thread(work)
 
     return handle

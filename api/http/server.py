@@ -44,6 +44,7 @@ def serve(settings: Settings, *, notify: Notify | None = None) -> None:
             lifespan="on",
             proxy_headers=False,  # X-Forwarded-* is whatever the caller writes
             server_header=False,
+            ws="none",
             access_log=False,  # the audit log is ours
             log_config=None,
             limit_concurrency=MAX_CONNECTIONS,

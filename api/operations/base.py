@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from api.caller import Caller
+from api.operations.shelf import ProjectShelf
 from context_engine.clock import Clock, SystemClock
 from context_engine.home import Home
 from context_engine.scopes import Scope
@@ -32,7 +33,8 @@ class Search(Protocol):
         ...
 
 
-def _tell_nobody(scope: Scope, path: str) -> None:
+def tell_nobody(scope: Scope, path: str) -> None:
+    """Take a note's place and do nothing: some index follows the vault by itself."""
     del scope, path
 
 
@@ -44,8 +46,9 @@ class Services:
     index: Search
     owner_name: str = "owner"
     clock: Clock = field(default_factory=SystemClock)
-    notify: Callable[[Scope, str], None] = _tell_nobody
+    notify: Callable[[Scope, str], None] = tell_nobody
     """Called with the scope and vault path of a note that was just written."""
+    shelf: ProjectShelf = field(default_factory=ProjectShelf)
 
 
 class Request(BaseModel):

@@ -48,12 +48,10 @@ class ProjectSummary(BaseModel):
 
 def all_projects(services: Services, caller: Caller) -> tuple[ProjectState, ...]:
     """Return the projects that the caller may read, whatever their state, newest first."""
-    from vault.projects import project_notes, project_state
-
     found = [
-        project_state(note)
+        project
         for scope in caller.scope.readable
-        for note in project_notes(services.home, scope)
+        for project in services.shelf.projects(services.home, scope)
     ]
     return tuple(sorted(found, key=lambda project: (project.updated, project.path), reverse=True))
 

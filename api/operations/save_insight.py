@@ -18,7 +18,6 @@ from context_engine.errors import ContextEngineError, UsageError
 from context_engine.insights import Confidence, Insight, Kind
 from context_engine.logs import get_logger
 from context_engine.markers import strip_injected
-from context_engine.redaction import redact
 from index.model import SearchRequest
 
 MAX_TITLE = 200
@@ -165,6 +164,8 @@ def _quoted(evidence: str | None) -> str:
 
 
 def _redactions(request: SaveInsightRequest) -> dict[str, int]:
+    from context_engine.redaction import redact
+
     counts: dict[str, int] = {}
     for text in (request.title, request.content, request.evidence or ""):
         for kind, count in redact(text).counts.items():

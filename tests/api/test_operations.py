@@ -375,6 +375,19 @@ def test_projects_are_listed_by_state_newest_first(world: _World) -> None:
     assert names(state="all") == ["garden", "shop", "billing"]
 
 
+def test_a_project_that_was_listed_before_is_shown_as_it_is_now(world: _World) -> None:
+    note = world.home.vault(Scope.WORK) / "projects" / "shop.md"
+    long_ago = datetime(2026, 6, 1, tzinfo=UTC).timestamp()
+    os.utime(note, (long_ago, long_ago))
+    assert world.ask("list_projects").projects[0].state == "active"
+
+    text = note.read_text("utf-8").replace("state: active", "state: paused")
+    note.write_text(text, encoding="utf-8")
+    assert world.ask("list_projects").projects == ()
+    note.unlink()
+    assert world.ask("list_projects", state="all").projects == ()
+
+
 SAVE = {
     "kind": "decision",
     "title": "鍵は環境変数に置く",
