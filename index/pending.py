@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import apsw
 
-from context_engine.errors import DependencyDownError
+from context_engine.errors import DependencyDownError, IndexMismatchError
 from context_engine.logs import get_logger
 from context_engine.sqlite import immediate
+from index.cells import UNGROUPED, Cells, load_cells, tend
 from index.embedding.base import Embedder
 from index.entries import passage
 from index.questions import mean_questions
@@ -18,11 +21,13 @@ from index.schema import (
     PENDING,
     QUARANTINED,
     QUESTIONS,
+    damage_reported,
     number,
+    open_for_writing,
     read_meta,
     write_meta,
 )
-from index.vectors import SURROUND_WEIGHTS, decode, encode, mixed, unit_rows
+from index.vectors import SURROUND_WEIGHTS, decode, decode_many, encode, mixed, unit_rows
 
 BATCH = 32
 BATCH_ATTEMPTS = 2
@@ -68,7 +73,21 @@ def embed_waiting(connection: apsw.Connection, embedder: Embedder, limit: int) -
         if not done:
             quarantined += _quarantine(connection)
         embedded += done
+    tend(connection)
     return EmbedReport(embedded, quarantined, waiting(connection))
+
+
+def embed_beside(path: Path, embedder: Embedder, limit: int) -> EmbedReport:
+    """Do `embed_waiting` over a connection of its own, while a writer goes on writing.
+
+    The file must not be exchanged meanwhile. Raises IndexMismatchError when it holds another
+    model's vectors.
+    """
+    with damage_reported(path), closing(open_for_writing(path)) as connection:
+        built_with = read_meta(connection).get("embedder", str(embedder.identity))
+        if built_with != str(embedder.identity):
+            raise IndexMismatchError(f"{path} holds vectors of {built_with}")
+        return embed_waiting(connection, embedder, limit)
 
 
 def waiting(connection: apsw.Connection) -> int:
@@ -112,14 +131,13 @@ def _next_batch(connection: apsw.Connection, size: int) -> list[_Waiting]:
 
 def _embed_batch(connection: apsw.Connection, embedder: Embedder, batch: Sequence[_Waiting]) -> int:
     texts = {item.content_hash: item.passage for item in batch if not item.known}
-    rowids = [item.rowid for item in batch]
     vectors: dict[bytes, bytes] = {}
     if texts:
-        _count_attempt(connection, rowids, 1)
+        _count_attempt(connection, batch, 1)
         try:
             rows = unit_rows(embedder.embed_passages(list(texts.values())))
         except DependencyDownError:
-            _count_attempt(connection, rowids, -1)
+            _count_attempt(connection, batch, -1)
             raise
         except Exception as error:  # noqa: BLE001  # whatever a backend raises must not stop the rest
             _log.warning("embedding failed", chunks=len(batch), error=repr(error))
@@ -127,16 +145,26 @@ def _embed_batch(connection: apsw.Connection, embedder: Embedder, batch: Sequenc
         vectors = {key: encode(row) for key, row in zip(texts, rows, strict=True)}
     with immediate(connection):
         connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", vectors.items())
-        _place(connection, rowids)
+        _place(connection, _still_there(connection, batch))
     return len(batch)
 
 
-def _count_attempt(connection: apsw.Connection, rowids: Sequence[int], by: int) -> None:
+def _count_attempt(connection: apsw.Connection, batch: Sequence[_Waiting], by: int) -> None:
     with immediate(connection):
         connection.executemany(
-            "UPDATE chunk SET attempts = attempts + ? WHERE rowid = ?",
-            [(by, rowid) for rowid in rowids],
+            "UPDATE chunk SET attempts = attempts + ? WHERE rowid = ? AND content_hash = ?",
+            [(by, item.rowid, item.content_hash) for item in batch],
         )
+
+
+def _still_there(connection: apsw.Connection, batch: Sequence[_Waiting]) -> list[int]:
+    """Return the rows that hold the same chunks as before: a writer may have replaced some."""
+    query = "SELECT 1 FROM chunk WHERE rowid = ? AND content_hash = ?"
+    return [
+        item.rowid
+        for item in batch
+        if connection.execute(query, (item.rowid, item.content_hash)).fetchone()
+    ]
 
 
 def _place(connection: apsw.Connection, rowids: Sequence[int]) -> None:
@@ -148,8 +176,9 @@ def _place(connection: apsw.Connection, rowids: Sequence[int]) -> None:
     touched = set(rowids)
     for rowid in rowids:
         touched.update(beside for beside, _, _ in _around(connection, rowid))
+    cells = load_cells(connection)
     for rowid in sorted(touched):
-        _write_vector(connection, rowid)
+        _write_vector(connection, rowid, cells)
 
 
 def _around(connection: apsw.Connection, rowid: int) -> list[tuple[int, int, bytes]]:
@@ -168,7 +197,7 @@ def _around(connection: apsw.Connection, rowid: int) -> list[tuple[int, int, byt
     return list(rows)
 
 
-def _write_vector(connection: apsw.Connection, rowid: int) -> None:
+def _write_vector(connection: apsw.Connection, rowid: int, cells: Cells | None) -> None:
     own = connection.execute(
         "SELECT vector FROM embedding JOIN chunk USING (content_hash) WHERE chunk.rowid = ?",
         (rowid,),
@@ -178,4 +207,5 @@ def _write_vector(connection: apsw.Connection, rowid: int) -> None:
     around = [(steps, decode(codes)) for _, steps, codes in _around(connection, rowid)]
     vector = encode(mixed(decode(own[0]), around)) if around else own[0]
     connection.execute("DELETE FROM vector WHERE id = ?", (rowid,))
-    connection.execute("INSERT INTO vector (cell, id, vector) VALUES (0, ?, ?)", (rowid, vector))
+    cell = UNGROUPED if cells is None else int(cells.home(decode_many([vector]))[0])
+    connection.execute("INSERT INTO vector VALUES (?, ?, ?)", (cell, rowid, vector))

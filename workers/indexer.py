@@ -23,7 +23,7 @@ from workers.jobs import DISK, disk_is_writable
 from workers.outbox_model import Job, Outcome
 from workers.process import Role, serve
 
-EMBED_IDLE_SECONDS = 0.2
+EMBED_IDLE_SECONDS = 0.5
 EMBED_RETRY_SECONDS = 10.0
 
 log = get_logger(__name__)

@@ -14,17 +14,17 @@ from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
 from index.embedding.base import Embedder
+from index.pending import embed_beside
 from index.rebuild import Rebuild, rebuild_damaged
 from index.writer import IndexWriter
 
-EMBED_BATCH = 8
-"""Small: while it is embedded, a saved file waits for its turn to become searchable."""
+EMBED_BATCH = 32
 
 log = get_logger(__name__)
 
 
 class Indexes:
-    """Writers by scope. Keyword indexing goes before embedding; a damaged index stops only itself.
+    """Writers by scope. Embedding goes on beside keyword work; a damaged index stops only itself.
 
     What needs an index that is damaged or being rebuilt raises DependencyDownError, so that its
     job waits; `is_usable` says when to ask again.
@@ -35,9 +35,9 @@ class Indexes:
         self._embedder = embedder
         self._writers: dict[Scope, IndexWriter] = {}
         self._damage: dict[Scope, str] = {}
-        self._lock = threading.Lock()
-        self._keyword_first = threading.Condition()
-        self._keyword_waiting = 0
+        self._lock = threading.RLock()
+        self._embedding = threading.RLock()
+        """Held while an index is embedded, so that its file is not exchanged meanwhile."""
 
     def __enter__(self) -> Self:
         for scope in Scope:
@@ -50,7 +50,7 @@ class Indexes:
 
     def index(self, scope: Scope, path: str) -> int:
         """Bring the index up to date with one file; returns its chunks."""
-        with self._keyword_turn(scope) as writer:
+        with self._turn(scope) as writer:
             writer.index_note(path)
             return writer.chunk_count(path)
 
@@ -58,7 +58,7 @@ class Indexes:
         """Compare a whole vault with its index and follow it, in turns with other work."""
         unfinished = True
         while unfinished:
-            with self._keyword_turn(scope) as writer:
+            with self._turn(scope) as writer:
                 report = writer.scan(limit=100)
             unfinished = report.unfinished
             if report.indexed or report.removed or report.failed:
@@ -74,25 +74,32 @@ class Indexes:
         with Rebuild(self._home, scope, self._embedder) as work, self._shown(scope) as show:
             while not (progress := work.step()).complete:
                 show(progress.waiting)
-            with self._keyword_turn(scope, matching=False) as writer:
+            with self._embedding, self._turn(scope, matching=False) as writer:
                 work.finish(writer)
         log.info("index rebuilt", scope=scope.value)
 
     def embed_some(self) -> int:
-        """Embed one small batch a scope, letting keyword work go first; returns how many wait.
+        """Embed one small batch a scope, beside the keyword work; returns how many chunks wait.
 
         An index built by another model, tokenizer or chunker is rebuilt first.
         """
         left = 0
         for scope in list(self._writers):  # not the damaged ones
-            with self._embedding_turn(scope) as writer:
-                differs = writer.mismatches
+            with self._turn(scope, matching=False) as writer:
+                differs, waiting = writer.mismatches, writer.waiting
             if differs:
                 log.warning("index built differently", scope=scope.value, differs=differs)
                 self.rebuild(scope)
-            with self._embedding_turn(scope) as writer:
-                left += writer.embed_pending(EMBED_BATCH).waiting
+            elif waiting:
+                left += self._embed(scope)
         return left
+
+    def _embed(self, scope: Scope) -> int:
+        if self._embedder is None:
+            return 0
+        # not in a turn: a model's seconds must not keep a saved file from being searchable
+        with self._embedding, self._usable(scope, matching=False):
+            return embed_beside(self._home.index(scope), self._embedder, EMBED_BATCH).waiting
 
     def is_usable(self, scope: Scope) -> bool:
         """Return whether the index is whole and built as configured."""
@@ -112,30 +119,24 @@ class Indexes:
 
     def _give_up(self, scope: Scope, error: IndexCorruptError) -> None:
         log.error("index damaged", scope=scope.value, reason=str(error))
-        self._damage[scope] = str(error)
-        writer = self._writers.pop(scope, None)
-        if writer is not None:
-            writer.__exit__(None, None, None)
+        with self._lock:
+            self._damage[scope] = str(error)
+            writer = self._writers.pop(scope, None)
+            if writer is not None:
+                writer.__exit__(None, None, None)
 
     @contextmanager
-    def _keyword_turn(self, scope: Scope, *, matching: bool = True) -> Iterator[IndexWriter]:
-        with self._keyword_first:
-            self._keyword_waiting += 1
-        try:
-            with self._lock, self._usable(scope, matching=matching) as writer:
-                yield writer
-        finally:
-            with self._keyword_first:
-                self._keyword_waiting -= 1
-                self._keyword_first.notify_all()
+    def _turn(self, scope: Scope, *, matching: bool = True) -> Iterator[IndexWriter]:
+        with self._lock, self._usable(scope, matching=matching):
+            yield self._writers[scope]
 
     @contextmanager
-    def _usable(self, scope: Scope, *, matching: bool) -> Iterator[IndexWriter]:
+    def _usable(self, scope: Scope, *, matching: bool) -> Iterator[None]:
         dependency = index_dependency(scope)
         if scope in self._damage:
             raise DependencyDownError(dependency, self._damage[scope])
         try:
-            yield self._writers[scope]
+            yield
         except IndexCorruptError as error:
             self._give_up(scope, error)
             raise DependencyDownError(dependency, str(error)) from error
@@ -143,13 +144,6 @@ class Indexes:
             if not matching:
                 raise
             raise DependencyDownError(dependency, "is being rebuilt") from error
-
-    @contextmanager
-    def _embedding_turn(self, scope: Scope) -> Iterator[IndexWriter]:
-        with self._keyword_first:
-            self._keyword_first.wait_for(lambda: self._keyword_waiting == 0)
-        with self._lock, self._usable(scope, matching=False) as writer:
-            yield writer
 
     @contextmanager
     def _shown(self, scope: Scope) -> Iterator[Callable[[int], None]]:
