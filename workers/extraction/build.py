@@ -57,7 +57,7 @@ def from_finding(finding: Finding, context: ExtractionContext) -> Insight:
 def from_proposal(
     proposal: Proposal, evidence: Evidence, seen: str, model: str, context: ExtractionContext
 ) -> Insight:
-    """Return the insight of one verified proposal; `seen` is the text that the model read."""
+    """Return the insight of one verified proposal; `seen` is the folded text the model read."""
     invented = ungrounded(proposal.content, seen)
     content = evidence.text if invented else clean(proposal.content, MAX_CONTENT)
     title = clean_title(proposal.title, MAX_TITLE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from context_engine.errors import ConfigError, DependencyDownError
 from context_engine.events import Utterance
@@ -96,8 +97,9 @@ def extract_with_model(
     collected = _Collected()
     reader = Reader(llm, language, collected.outcomes)
     for window in split_windows(messages, budget, preceding):
+        read = _Read(window)
         for proposal in reader.read(window):
-            collected.take(proposal, window, llm.model, context)
+            collected.take(proposal, read, llm.model, context)
     return collected.result(f"ollama:{llm.model}")
 
 
@@ -109,6 +111,30 @@ def _without_injected(messages: Sequence[Utterance]) -> list[Utterance]:
         else replace(message, text=text)
         for message in messages
     ]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A window prepared for verification."""
+
+    window: Window
+
+    @cached_property
+    def earlier(self) -> list[Utterance]:
+        """The messages that only explained the window."""
+        own = self.window.messages
+        shown = dict.fromkeys(piece.utterance for piece in self.window.context)
+        return [message for message in shown if message not in own]
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """All messages that the model saw, in order."""
+        return [Source(message) for message in (*self.earlier, *self.window.messages)]
+
+    @cached_property
+    def seen(self) -> str:
+        """Their text, folded."""
+        return " ".join(source.folded.text for source in self.sources)
 
 
 @dataclass
@@ -131,23 +157,17 @@ class _Collected:
         self.insights[folded] = insight
         self.outcomes[Outcome.ACCEPTED] += 1
 
-    def take(
-        self, proposal: Proposal, window: Window, model: str, context: ExtractionContext
-    ) -> None:
+    def take(self, proposal: Proposal, read: _Read, model: str, context: ExtractionContext) -> None:
         """Verify a proposal and take it, or count why not."""
-        earlier = list(dict.fromkeys(piece.utterance for piece in window.context))
-        own = [message for message in window.messages if message not in earlier]
-        sources = [Source(message) for message in (*earlier, *own)]
-        evidence = verify(proposal.quote, sources)
+        evidence = verify(proposal.quote, read.sources)
         if isinstance(evidence, Outcome):
             self.outcomes[evidence] += 1
             return
-        if evidence.utterance in earlier and evidence.utterance not in window.messages:
+        if evidence.utterance in read.earlier:
             # its own window has read it before
             self.outcomes[Outcome.DUPLICATE] += 1
             return
-        seen = "\n".join(source.utterance.text for source in sources)
-        insight = from_proposal(proposal, evidence, seen, model, context)
+        insight = from_proposal(proposal, evidence, read.seen, model, context)
         if proposal.stated and insight.confidence is Confidence.RAW:
             self.outcomes[Outcome.DOWNGRADED] += 1
         self.add(insight, evidence.start, evidence.end)

@@ -14,18 +14,21 @@ _MAX_NAME = 40
 _PLACEHOLDERS = frozenset({"john doe", "jane doe", "owner", "user", "assistant", "other", "名前"})
 
 
-def ungrounded(content: str, text: str) -> bool:
-    """Tell whether `content` names a number, address, identifier or loan word `text` does not."""
-    known = fold(text).text.lower()
+def ungrounded(content: str, seen: str) -> bool:
+    """Tell whether `content` names a number, address, identifier or loan word that `seen` lacks.
+
+    seen: folded text, as `textmatch.fold` gives it.
+    """
+    known = seen.lower()
     return any(
         match.group().lower().rstrip(".,") not in known
         for match in _DISTINCTIVE.finditer(fold(content).text)
     )
 
 
-def known_name(name: str, text: str) -> str | None:
-    """Return `name` when it occurs in `text` as a name could; None for an invented one."""
+def known_name(name: str, seen: str) -> str | None:
+    """Return `name` when it occurs in the folded text `seen`; None for an invented one."""
     name = " ".join(name.split())
     if not 1 < len(name) <= _MAX_NAME or name.lower() in _PLACEHOLDERS:
         return None
-    return name if fold(name).text in fold(text).text else None
+    return name if fold(name).text in seen else None

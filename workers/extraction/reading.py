@@ -19,6 +19,9 @@ _ENDED = {
     "too_large": Outcome.TOO_LARGE,
 }
 _MAX_HALVINGS = 2
+_WORTH_HALVING = 300
+"""Tokens."""
+
 _MAX_FAILURES = 3
 """After as many windows without any reply the rest of the document is skipped."""
 _MAYBE_DOWN = frozenset({Outcome.SERVER_ERROR, Outcome.WRONG_MODEL, Outcome.TOO_LARGE})
@@ -77,7 +80,8 @@ class Reader:
             self.outcomes[Outcome.EMPTY] += 1
 
     def _read_halves(self, window: Window, depth: int) -> list[Proposal]:
-        if depth >= _MAX_HALVINGS:
+        # a model that babbles over a short text will do so over half of it
+        if depth >= _MAX_HALVINGS or sum(piece.cost for piece in window.own) < _WORTH_HALVING:
             return []
         return [found for half in halves(window) for found in self.read(half, depth + 1)]
 

@@ -81,6 +81,8 @@ STRONG = {
         \b(?:deprecating|sunsetting|dropping support)\b
         \bwon't fix\b
         \bgot the green light\b
+        \bi(?:'m| am) not \w+ing (?:the|any|it|that)\b
+        \b(?:agreed|ok) that (?:we|i)\b
     """,
     Kind.LEARNING: r"""
         \broot cause\b
@@ -122,6 +124,8 @@ STRONG = {
         \bwas a (?:hit|flop|mistake|success|disaster|waste)\b
         \b(?:twice|\d+ ?x|\d+ times|much|way) (?:as )?(?:fast|slow|cheap|faster|slower|cheaper
             |larger|smaller)(?:er)? than\b
+        \bhad (?:that|it|this) wrong\b
+        ^since (?:we|i|the) .{3,60}(?:,| we | it )
     """,
     Kind.PERSON: r"""
         \b<name>,?<adverb> <likes>\b
@@ -184,6 +188,8 @@ STRONG = {
         \bi (?:work|think|learn|sleep) best\b
         \bi refuse to\b
         \bimportant (?:to me|that (?:we|i|it|every))\b
+        \ba habit\b
+        \b(?:same day|once a (?:day|week|month|year)|every (?:day|week|month|morning|evening))\b
     """,
     Kind.PROJECT: r"""
         \bnext (?:steps?|up|milestone)\b
@@ -225,6 +231,7 @@ STRONG = {
         \bawaiting\b
         \b(?:went|goes|going) live\b
         \b(?:mvp|beta|sprint) (?:is|ends|starts|ships)\b
+        \bgot .{1,30} (?:approved|signed|funded)\b
     """,
 }
 
@@ -246,6 +253,8 @@ WEAK = {
         \bfor now\b
         \b(?:not worth|overkill|no need (?:for|to)|rather than|nothing else|good enough)\b
         \bcan wait\b
+        \b(?:replace|convert|rename|migrate) all\b
+        \bwe(?:'ll| will) \w+ (?:the|a|an|all|every|no)\b
     """,
     Kind.LEARNING: r"""
         \bbecause\b
@@ -269,9 +278,10 @@ WEAK = {
         \babout \d[\d,.]* ?\w+ (?:a|per) \w+
         \b(?:breaks|fails|crashes|leaks|hangs|times out) (?:when|if|on|because|as soon)\b
         , so (?:the|it|every|all|each) \w+
-        \b(?:half|most|\d+ ?%) of (?:it|the)\b
+        \b(?:half|most|\d+ ?%) of (?:it|the (?!time))
         \b(?:takes|costs) (?:about |around |only )?[\d$€]
         \bis deprecated\b
+        ^.{30,}(?:, so |, but |, which )\w
     """,
     Kind.VALUE: r"""
         \b(?<!'ve )(?<!have )(?:always|never) (?!forget|been|had|good|happy|nice|glad|great|here
