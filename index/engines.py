@@ -89,10 +89,7 @@ def _by_meaning(
     """Return (rowid, cosine, rank): the nearest, and without a rank those that keywords found."""
     if question.vector is None:
         return []
-    sql, bindings = condition
-    near = vectors.nearest(
-        reader.connection, question.vector, question.depth, condition=sql, bindings=bindings
-    )
+    near = _nearest(reader, question.vector, question.depth, condition)
     known = {rowid for rowid, _ in near}
     others = [rowid for rowid, _ in by_word[: question.depth] if rowid not in known]
     return [
@@ -140,3 +137,21 @@ def _tells(reader: Reader, name: Name) -> bool:
     frequency = min(term.frequency for term in reader.weigh(name.tokens))
     few = max(_TELLING_CHUNKS, _TELLING_SHARE * reader.chunks)
     return frequency > 0 and (name.alone or frequency <= few)
+
+
+def _nearest(
+    reader: Reader, vector: vectors.FloatVector, count: int, condition: conditions.Clause
+) -> list[tuple[int, float]]:
+    """Return the nearest: of the nearest cells, or of all when these hold too few."""
+    sql, bindings = condition
+    if reader.cells is not None:
+        near = vectors.nearest(
+            reader.connection,
+            vector,
+            count,
+            condition=f"cell IN (SELECT value FROM json_each(?)) AND {sql}",
+            bindings=(json.dumps(reader.cells.nearest(vector)), *bindings),
+        )
+        if len(near) >= min(count, reader.vectors):
+            return near
+    return vectors.nearest(reader.connection, vector, count, condition=sql, bindings=bindings)

@@ -77,13 +77,14 @@ def fuse(evidence: Sequence[Evidence], query_latin: float, passages_latin: float
     if not spread:
         # without vectors the order is BM25's, on a scale that ends at 1
         absolute, relative = 0.0, 1.0
+    standing = [item.bm25 / best_bm25 if best_bm25 else 0.0 for item in evidence]
     return [
         Fused(
-            lexical=absolute * item.bm25 + (relative * item.bm25 / best_bm25 if best_bm25 else 0.0),
-            dense=_dense(item, nearest, spread),
+            lexical=absolute * item.bm25 + relative * share,
+            dense=_dense(item, nearest, spread, share),
             named=_NAMED * item.named,
         )
-        for item in evidence
+        for item, share in zip(evidence, standing, strict=True)
     ]
 
 
@@ -99,8 +100,10 @@ def _dense_scale(evidence: Sequence[Evidence]) -> tuple[float, float]:
     return max(named), max(max(named) - min(named), _SMALLEST_SPREAD)
 
 
-def _dense(item: Evidence, nearest: float, spread: float) -> float:
-    if item.cosine is None or not spread:
-        # not embedded yet: as if at the end of the list
+def _dense(item: Evidence, nearest: float, spread: float, standing: float) -> float:
+    if not spread:
         return 0.0
+    if item.cosine is None:
+        # saved a moment ago, not embedded yet: its standing among keywords has to speak for it
+        return standing
     return 1.0 + (item.cosine - nearest) / spread

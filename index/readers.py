@@ -12,6 +12,7 @@ import apsw
 
 from context_engine.home import Home
 from context_engine.scopes import Scope
+from index.cells import Cells, load_cells
 from index.lexical import Term, weigh
 from index.model import ScopeStats
 from index.schema import (
@@ -25,6 +26,8 @@ from index.schema import (
 )
 
 _MAX_CACHED_TERMS = 50_000
+_EXACT_BELOW = 20_000
+_DRIFT = 0.01
 
 
 @dataclass
@@ -36,19 +39,35 @@ class Reader:
     connection: apsw.Connection
     version: int = -1
     chunks: int = 0
+    weighed_at: int = 0
+    """Chunks there were when the cached terms began to be counted."""
     vectors: int = 0
     meta: dict[str, str] = field(default_factory=dict)
     terms: dict[str, Term] = field(default_factory=dict)
+    cells: Cells | None = None
 
     def refresh(self) -> None:
         """Forget what a change of the file made stale. Call inside a read transaction."""
         version = number(self.connection, "PRAGMA data_version")
         if version != self.version:
             self.version = version
-            self.terms.clear()
+            self._forget_terms()
             self.meta = read_meta(self.connection)
             self.chunks = number(self.connection, "SELECT count(*) FROM chunk")
             self.vectors = number(self.connection, "SELECT count(*) FROM vector")
+            self.cells = load_cells(self.connection)
+
+    def _forget_terms(self) -> None:
+        """Drop the document frequencies, unless the index is large and has hardly changed.
+
+        Counting a frequent term in a large index takes milliseconds; a percent more chunks
+        changes no ranking that anybody could see.
+        """
+        chunks = number(self.connection, "SELECT count(*) FROM chunk")
+        drift = abs(chunks - self.weighed_at)
+        if chunks < _EXACT_BELOW or drift > _DRIFT * self.weighed_at:
+            self.terms.clear()
+            self.weighed_at = chunks
 
     def weigh(self, terms: tuple[str, ...]) -> list[Term]:
         """Return the terms with their weights in this index, rarest first."""

@@ -33,6 +33,14 @@ _PHRASE_BONUS = 0.3
 _SCRIPT_RANK = 10
 """The script of the passages is that of the nearest so many."""
 
+_DESCRIPTION = """
+SELECT chunk.rowid, chunk_id, note, section, path, title, heading, type, summary, kind,
+    coalesce(chunk.confidence, note.confidence) AS confidence, source, project, tags,
+    coalesce(at, created) AS date, coalesce(verified, at, created) AS verified
+FROM chunk JOIN note ON note.id = chunk.note
+WHERE chunk.rowid IN (SELECT value FROM json_each(?))
+"""
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -107,14 +115,8 @@ def _describe(found: Sequence[Found]) -> list[Mapping[str, Any]]:
     rows: dict[tuple[Scope, int], Mapping[str, Any]] = {}
     for scope, group in groupby(found, key=attrgetter("scope")):
         items = list(group)
-        cursor = items[0].reader.connection.execute(
-            "SELECT chunk.rowid, chunk_id, note, section, path, title, heading, type, summary,"
-            " kind, source, project, tags,"
-            " coalesce(chunk.confidence, note.confidence) AS confidence, coalesce(at, created) AS date, coalesce(verified, at, created) AS verified"
-            " FROM chunk JOIN note ON note.id = chunk.note"
-            " WHERE chunk.rowid IN (SELECT value FROM json_each(?))",
-            (json.dumps([item.rowid for item in items]),),
-        )
+        rowids = json.dumps([item.rowid for item in items])
+        cursor = items[0].reader.connection.execute(_DESCRIPTION, (rowids,))
         names = [column[0] for column in cursor.get_description()]
         rows.update({(scope, row[0]): dict(zip(names, row, strict=True)) for row in cursor})
     return [rows[item.scope, item.rowid] for item in found]

@@ -93,7 +93,12 @@ CREATE TABLE vector (
     PRIMARY KEY (cell, id)
 ) WITHOUT ROWID;
 CREATE INDEX vector_id ON vector (id);
-CREATE TABLE centroid (cell INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE centroid (
+    cell INTEGER PRIMARY KEY,
+    generation INTEGER NOT NULL,
+    grouped_at INTEGER NOT NULL,
+    vector BLOB NOT NULL
+);
 """
 
 MIGRATIONS = (_FIRST,)

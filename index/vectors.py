@@ -37,6 +37,16 @@ def decode(codes: bytes) -> FloatVector:
     return np.frombuffer(codes, dtype=np.int8).astype(np.float32) / scale(len(codes))
 
 
+def decode_many(codes: Sequence[bytes]) -> FloatMatrix:
+    """Return the vectors that the codes stand for, a row each."""
+    if not codes:
+        return np.zeros((0, 0), dtype=np.float32)
+    dimension = len(codes[0])
+    matrix = np.frombuffer(b"".join(codes), dtype=np.int8).reshape(-1, dimension)
+    rows: FloatMatrix = matrix.astype(np.float32) / np.float32(scale(dimension))
+    return rows
+
+
 def similarity(distance: float, dimension: int) -> float:
     """Return the cosine that an L2 distance between codes of unit vectors means."""
     return 1.0 - (distance / scale(dimension)) ** 2 / 2.0
