@@ -1,4 +1,4 @@
-"""Front matter: split, read fast, render, and change single entries with everything else kept.
+"""Front matter: split, read fast, render. `vault.frontmatter_edit` changes single entries.
 
 Reading takes events from libyaml and builds plain values by the YAML 1.2 core rules, so that `no`
 stays a word and a time stays text. Size, depth, aliases, anchors, tags and duplicate keys are
@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from io import StringIO
 from typing import Any
 
 import yaml
@@ -70,11 +69,13 @@ def parse(source: str, place: str) -> dict[str, Any]:
     """
     _check_size(source, place)
     try:
-        return _document(yaml.parse(source, Loader=_LOADER))
+        return _document(yaml_events(source))
     except yaml.YAMLError as error:
-        raise BadInputError(place, f"front matter is no valid YAML: {_one_line(error)}") from error
+        raise BadInputError(
+            place, f"front matter is no valid YAML: {one_line_of(error)}"
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise BadInputError(place, f"front matter: {_one_line(error)}") from error
+        raise BadInputError(place, f"front matter: {one_line_of(error)}") from error
 
 
 def render(fields: Mapping[str, Any]) -> str:
@@ -82,34 +83,12 @@ def render(fields: Mapping[str, Any]) -> str:
 
     Takes what `parse` gives back, and aware datetimes.
     """
-    return "".join(f"{_scalar(key)}:{_entry(value)}\n" for key, value in fields.items())
+    return "".join(f"{_scalar(key)}:{entry_text(value)}\n" for key, value in fields.items())
 
 
 def wrap(yaml_text: str) -> str:
     """Return `yaml_text` between its fences."""
     return f"---\n{yaml_text}---\n"
-
-
-def update(source: str, changes: Mapping[str, Any], place: str) -> str:
-    """Return the YAML text `source` with top-level entries set to the values of `changes`.
-
-    Entries whose value stays the same, unknown ones, comments and blank lines keep their bytes.
-
-    Raises BadInputError like `parse`, and when the change cannot be made faithfully.
-    """
-    before = parse(source, place)
-    plain = {key: _plain(value) for key, value in changes.items()}
-    wanted = {
-        key: value for key, value in plain.items() if key not in before or before[key] != value
-    }
-    if not wanted:
-        return source
-    after = _splice(source, wanted, place)
-    if parse(after, place) != {**before, **wanted}:
-        raise BadInputError(
-            place, f"front matter entries {sorted(wanted)} cannot be changed safely"
-        )
-    return after
 
 
 # --- reading ---
@@ -124,7 +103,13 @@ def _check_size(source: str, place: str) -> None:
         raise BadInputError(place, f"front matter has {size} bytes; at most {MAX_BYTES} are read")
 
 
-def _one_line(error: Exception) -> str:
+def yaml_events(source: str) -> Iterator[Any]:
+    """Yield the parser's events: what the text is made of, before anything is built from it."""
+    yield from yaml.parse(source, Loader=_LOADER)
+
+
+def one_line_of(error: Exception) -> str:
+    """Return an error's message on one line."""
     return " ".join(str(error).split())[:300]
 
 
@@ -195,21 +180,22 @@ def _resolve(text: str) -> Any:
 # --- writing ---
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return `value` as `parse` will read it back."""
     if isinstance(value, datetime):
         return isoformat(value)
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", str(value))
     if isinstance(value, Mapping):
-        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+        return {plain_value(str(key)): plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return value
 
 
-def _entry(value: Any) -> str:
-    value = _plain(value)
+def entry_text(value: Any) -> str:
+    """Return what stands behind `key:`, the space or line break before it included."""
+    value = plain_value(value)
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         return "".join(f"\n  - {_flow(item)}" for item in value)
     return f" {_flow(value)}"
@@ -231,10 +217,11 @@ def _scalar(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    return str(value) if _is_plain(value) else _quoted(value)
+    return str(value) if is_plain(value) else _quoted(value)
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
+    """Tell whether `text` reads back as this text without quotes."""
     if not _PLAIN.match(text):
         return bool(_PLAIN_STAMP.match(text))
     # YAML 1.1 readers (many editors' plugins) take these words for booleans
@@ -244,121 +231,3 @@ def _is_plain(text: str) -> bool:
 def _quoted(text: str) -> str:
     escaped = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped)
-
-
-# --- changing ---
-
-
-@dataclass(frozen=True)
-class _Spot:
-    """Where one top-level entry lies, in characters: after its key, and around its value."""
-
-    key: str
-    key_end: int
-    value_end: int
-
-
-def _splice(source: str, wanted: Mapping[str, Any], place: str) -> str:
-    spots = _spots(source)
-    if spots is None:
-        return _round_trip(source, wanted, place)
-    pieces: list[str] = []
-    done = 0
-    for spot in spots:
-        if spot.key in wanted:
-            pieces += [source[done : spot.key_end], ":", _entry(wanted[spot.key])]
-            done = spot.value_end
-    text = "".join(pieces) + source[done:]
-    if text and not text.endswith("\n"):
-        text += "\n"
-    known = {spot.key for spot in spots}
-    return text + render({key: value for key, value in wanted.items() if key not in known})
-
-
-def _spots(source: str) -> list[_Spot] | None:
-    """Return the top-level entries in order; None unless each begins a line of its own."""
-    nodes = _top_level(source)
-    if nodes is None:
-        return None
-    keys, values = nodes[::2], nodes[1::2]
-    if any(start.column != 0 for start, _, _ in keys):
-        return None
-    return [
-        # a block scalar ends behind its line breaks; those stay
-        _Spot(name, key_end, max(key_end + 1, len(source[:value_end].rstrip())))
-        for (_, key_end, name), (_, value_end, _) in zip(keys, values, strict=True)
-    ]
-
-
-def _top_level(source: str) -> list[tuple[Any, int, str]] | None:
-    """Return (start mark, end, text) of each key and value of the top mapping, alternating.
-
-    None when the mapping is in flow style.
-
-    The end of a block collection is that of its last scalar or bracket: its own mark lies behind
-    the comments that follow.
-    """
-    nodes: list[tuple[Any, int, str]] = []
-    depth = 0
-    for event in yaml.parse(source, Loader=_LOADER):
-        if depth == 0 and getattr(event, "flow_style", False):
-            return None
-        if isinstance(event, yaml.NodeEvent) and depth == 1:
-            nodes.append((event.start_mark, _index(event.end_mark), getattr(event, "value", "")))
-        elif depth > 1 and (isinstance(event, yaml.ScalarEvent) or _closes_flow(event, source)):
-            start, _, text = nodes[-1]
-            nodes[-1] = (start, _index(event.end_mark), text)
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    return nodes
-
-
-def _closes_flow(event: yaml.Event, source: str) -> bool:
-    start, end = _index(event.start_mark), _index(event.end_mark)
-    return isinstance(event, yaml.CollectionEndEvent) and end > start and source[end - 1] in "]}"
-
-
-def _index(mark: Any) -> int:
-    return int(mark.index)
-
-
-def _round_trip(source: str, wanted: Mapping[str, Any], place: str) -> str:
-    """Set entries through ruamel.yaml, which keeps the comments inside what it rewrites."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.comments import CommentedMap
-
-    editor = YAML()
-    editor.preserve_quotes = True
-    editor.width = 1_000_000
-    editor.indent(mapping=2, sequence=4, offset=2)
-    try:
-        document = editor.load(source)
-        if document is None:
-            document = CommentedMap()
-        for key, value in wanted.items():
-            document[key] = _node(value)
-        target = StringIO()
-        editor.dump(document, target)
-    except Exception as error:  # a third party's parser on hostile text: its errors are many
-        raise BadInputError(place, f"front matter: {_one_line(error)}") from error
-    return target.getvalue()
-
-
-def _node(value: Any) -> Any:
-    from ruamel.yaml.comments import CommentedMap, CommentedSeq
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
-
-    if isinstance(value, str):
-        return value if _is_plain(value) else DoubleQuotedScalarString(value)
-    if isinstance(value, dict):
-        fields = CommentedMap({key: _node(item) for key, item in value.items()})
-        fields.fa.set_flow_style()
-        return fields
-    if isinstance(value, list):
-        items = CommentedSeq([_node(item) for item in value])
-        if not any(isinstance(item, dict) for item in value):
-            items.fa.set_flow_style()
-        return items
-    return value

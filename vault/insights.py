@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,19 @@ from context_engine.errors import (
 from context_engine.home import Home
 from context_engine.insights import Insight
 from context_engine.scopes import Scope
-from vault.blocks import Block, Body, parse_body, replaced
-from vault.entries import entry_time, render_entry
+from vault.entries import render_entry
 from vault.escape import escape, one_line
 from vault.find import find_note
 from vault.frontmatter import render, wrap
+from vault.insight_sections import merged_section, without_blocks
 from vault.layout import INBOX, KIND_FOLDERS, SECTION_KINDS
 from vault.listing import list_notes
 from vault.locks import note_lock
 from vault.names import note_name
-from vault.notefile import NoteText, decode_note, sealed, text_in, time_in, with_front
+from vault.notefile import NoteText, decode_note, sealed, text_in, with_front
 from vault.paths import vault_root
 from vault.sourcefront import merged_refs
+from vault.standing import Outcome, Provisional, is_ours, standing
 from vault.statements import (
     TITLE_LIMIT,
     Statement,
@@ -46,22 +46,7 @@ from vault.statements import (
     summary_of,
 )
 from vault.store import Snapshot, read, read_or_none, remove, rewrite
-from vault.subjects import find_subject, is_blank, new_subject, subject_name
-
-PROVISIONAL = frozenset({"cues"})
-"""Extractors whose insights a model's replace."""
-
-
-class Outcome(StrEnum):
-    """What became of an insight that was to be saved."""
-
-    CREATED = "created"
-    UPDATED = "updated"
-    UNCHANGED = "unchanged"
-    KEPT = "kept"
-    """A person edited or reviewed the note; theirs stays."""
-    OUTRANKED = "outranked"
-    """A better extractor wrote it already."""
+from vault.subjects import find_subject, is_blank, subject_name
 
 
 @dataclass(frozen=True)
@@ -94,33 +79,8 @@ def remove_provisional(
     What a person edited or reviewed stays. Returns the notes removed or changed.
     """
     root = vault_root(home, scope)
-    doomed = _Provisional(event_id, frozenset(keep))
+    doomed = Provisional(event_id, frozenset(keep))
     return tuple(path for path in _mentioning(root, event_id) if _purge(home, scope, path, doomed))
-
-
-@dataclass(frozen=True)
-class _Provisional:
-    """Which insights `remove_provisional` takes out."""
-
-    event_id: str
-    keep: frozenset[str]
-
-    def covers_note(self, note: NoteText) -> bool:
-        front = note.front
-        return (
-            front.get("event") == self.event_id
-            and front.get("extractor") in PROVISIONAL
-            and front.get("id") not in self.keep
-            and _is_ours(note)
-        )
-
-    def covers_block(self, block: Block) -> bool:
-        return (
-            block.fields.get("event") == self.event_id
-            and block.fields.get("by") in PROVISIONAL
-            and block.marker not in self.keep
-            and not block.edited
-        )
 
 
 # --- one file an insight ---
@@ -173,40 +133,21 @@ def _merged_note(
     seen: Snapshot | None, path: str, front: Mapping[str, Any], body: str
 ) -> tuple[bytes | None, Outcome]:
     if seen is None:
-        return _encoded(wrap(render(front)) + body), Outcome.CREATED
+        return f"{wrap(render(front))}{body}".encode("utf-8", "replace"), Outcome.CREATED
     try:
         note = decode_note(seen.data, path)
     except BadInputError:
         return None, Outcome.KEPT
-    if not _is_ours(note):
+    if not is_ours(note):
         return None, Outcome.KEPT
-    standing = _standing(
+    verdict = standing(
         known=(text_in(note.front, "extractor"), text_in(note.front, "event")),
         new=(front["extractor"], front["event"]),
     )
-    if standing is not Outcome.UPDATED:
-        return None, standing
-    text = with_front(note, front, path) + body
-    changed = text.encode("utf-8", "replace") != seen.data
-    return _encoded(text), Outcome.UPDATED if changed else Outcome.UNCHANGED
-
-
-def _is_ours(note: NoteText) -> bool:
-    """Tell whether no person edited or reviewed the note."""
-    return note.untouched and not note.front.get("reviewed")
-
-
-def _standing(known: tuple[str | None, str | None], new: tuple[str | None, str | None]) -> Outcome:
-    """Tell what a new version of an insight may do, given (extractor, event) of both.
-
-    The same words said again in another conversation keep their first source.
-    """
-    known_provisional, new_provisional = known[0] in PROVISIONAL, new[0] in PROVISIONAL
-    if new_provisional and not known_provisional:
-        return Outcome.OUTRANKED
-    if known_provisional == new_provisional and known[1] != new[1]:
-        return Outcome.UNCHANGED
-    return Outcome.UPDATED
+    if verdict is not Outcome.UPDATED:
+        return None, verdict
+    data = f"{with_front(note, front, path)}{body}".encode("utf-8", "replace")
+    return data, Outcome.UPDATED if data != seen.data else Outcome.UNCHANGED
 
 
 # --- one section an insight ---
@@ -218,50 +159,8 @@ def _save_section(home: Home, root: Path, insight: Insight, source_title: str | 
     # one lock for all of the folder: a note may be known by several names
     with note_lock(home, insight.scope, folder):
         path = find_subject(root, insight.kind, name)
-        outcome = rewrite(root, path, lambda seen: _merged_section(seen, path, insight, block))
+        outcome = rewrite(root, path, lambda seen: merged_section(seen, path, insight, block))
     return SaveResult(path, insight.insight_id, outcome)
-
-
-def _merged_section(
-    seen: Snapshot | None, path: str, insight: Insight, block: Block
-) -> tuple[bytes | None, Outcome]:
-    data = seen.data if seen else new_subject(insight, subject_name(insight)).encode()
-    note = decode_note(data, path)
-    blocks, outcome = _with_block(parse_body(note.body), block)
-    if blocks is None:
-        return None, outcome
-    known = time_in(note.front, "updated")
-    updated = max(known, insight.created) if known else insight.created
-    head = with_front(note, {"updated": updated}, path)
-    return _encoded(head + blocks.render()), outcome
-
-
-def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
-    blocks = list(body.blocks)
-    number = next((n for n, block in enumerate(blocks) if block.marker == new.marker), None)
-    if number is None:
-        blocks.insert(_place_for(blocks, new), new)
-        return replace(body, blocks=tuple(blocks)), Outcome.CREATED
-    old = blocks[number]
-    if old.fields == new.fields:
-        return None, Outcome.UNCHANGED
-    if old.edited:
-        return None, Outcome.KEPT
-    standing = _standing(
-        known=(old.fields.get("by"), old.fields.get("event")),
-        new=(new.fields.get("by"), new.fields.get("event")),
-    )
-    if standing is not Outcome.UPDATED:
-        return None, standing
-    blocks[number] = replaced(old, new)
-    return replace(body, blocks=tuple(blocks)), Outcome.UPDATED
-
-
-def _place_for(blocks: list[Block], new: Block) -> int:
-    at, place = entry_time(new), len(blocks)
-    while at and place and (before := entry_time(blocks[place - 1])) and before > at:
-        place -= 1
-    return place
 
 
 # --- taking provisional ones out ---
@@ -277,7 +176,7 @@ def _mentioning(root: Path, event_id: str) -> Iterator[str]:
                     yield file.path
 
 
-def _purge(home: Home, scope: Scope, path: str, doomed: _Provisional) -> bool:
+def _purge(home: Home, scope: Scope, path: str, doomed: Provisional) -> bool:
     """Take provisional insights out of one note; tell whether there were any to take out."""
     root = vault_root(home, scope)
     folder, _, name = path.rpartition("/")
@@ -287,7 +186,7 @@ def _purge(home: Home, scope: Scope, path: str, doomed: _Provisional) -> bool:
         with note_lock(home, scope, key):
             if not in_sections:
                 return _remove_note(root, path, doomed.covers_note)
-            changed = rewrite(root, path, lambda seen: _without_blocks(seen, path, doomed))
+            changed = rewrite(root, path, lambda seen: without_blocks(seen, path, doomed))
             if changed:
                 _remove_note(root, path, is_blank)
             return changed
@@ -304,23 +203,6 @@ def _remove_note(root: Path, path: str, condition: Callable[[NoteText], bool]) -
     return True
 
 
-def _without_blocks(
-    seen: Snapshot | None, path: str, doomed: _Provisional
-) -> tuple[bytes | None, bool]:
-    if seen is None:
-        return None, False
-    note = decode_note(seen.data, path)
-    body = parse_body(note.body)
-    if not any(doomed.covers_block(block) for block in body.blocks):
-        return None, False
-    # what a person wrote below such a section, under a heading of their own, stays
-    blocks = [
-        replace(block, raw=block.tail) if doomed.covers_block(block) else block
-        for block in body.blocks
-    ]
-    return _encoded(note.head + replace(body, blocks=tuple(blocks)).render()), True
-
-
 def _title_at(root: Path, path: str | None) -> str | None:
     """Return the title of the source note that an insight links to."""
     with suppress(NotFoundError, BadInputError, UnsafePathError):
@@ -331,7 +213,3 @@ def _title_at(root: Path, path: str | None) -> str | None:
 
 def _word(text: str | None) -> str | None:
     return one_line(text, TITLE_LIMIT) or None if text else None
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

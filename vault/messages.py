@@ -80,14 +80,6 @@ def read_message(block: Block) -> Message:
     )
 
 
-def utterance_of(message: Message) -> Utterance:
-    """Return the message as it came in. Its native id is lost; its marker is the same."""
-    utterance = Utterance("", message.author, message.role, message.at, message.text)
-    # the vault keeps the marker, not the id it was made from: fill what the property would compute
-    vars(utterance)["marker"] = message.marker
-    return utterance
-
-
 def time_of(block: Block) -> datetime | None:
     """Return when the block's message was said."""
     with suppress(ValueError):

@@ -12,7 +12,8 @@ from typing import Any
 from context_engine.clock import parse_utc
 from context_engine.errors import BadInputError
 from context_engine.events import Ref
-from vault.frontmatter import parse, split, update, wrap
+from vault.frontmatter import parse, split, wrap
+from vault.frontmatter_edit import update
 
 FRONT_HASH = "content_hash"
 

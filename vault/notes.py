@@ -239,6 +239,6 @@ def _kind_of(path: str, front: Mapping[str, Any]) -> Kind | None:
     for kind, folder in KIND_FOLDERS.items():
         if path.startswith(f"{folder}/"):
             return kind
-    stated = front.get("kind")
+    stated = text_in(front, "kind")
     waiting = path.startswith(f"{INBOX}/") and front.get("type") == NoteType.INSIGHT.value
     return Kind(stated) if waiting and stated in set(Kind) else None

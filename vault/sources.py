@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from context_engine.errors import BadInputError, UnsafePathError
-from context_engine.events import Ref, SourceDocument, Utterance
+from context_engine.events import SourceDocument
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from vault.blocks import Block, Body, parse_body
@@ -26,9 +26,9 @@ from vault.layout import SOURCES, source_folder, source_of_path, source_root
 from vault.listing import list_notes
 from vault.locks import note_lock
 from vault.merging import Merge, merge_messages
-from vault.messages import Message, Rendered, parse_messages, render_message, utterance_of
+from vault.messages import Message, Rendered, parse_messages, render_message
 from vault.names import note_name, subject_slug
-from vault.notefile import NoteText, decode_note, refs_in, sealed, text_in, with_front
+from vault.notefile import NoteText, decode_note, sealed, text_in, with_front
 from vault.paths import vault_root
 from vault.sourcefront import front_changes, is_newer, new_front, started, title_of
 from vault.store import Snapshot, read, read_or_none, rewrite
@@ -55,20 +55,6 @@ class WriteResult:
     """Secrets taken out, by kind."""
     problem: str | None = None
     """Why an existing note of this document could not be continued; `path` lies beside it."""
-
-
-@dataclass(frozen=True)
-class SourceSlice:
-    """Messages of one source note and what surrounds them: what an extractor needs."""
-
-    source: str
-    path: str
-    title: str
-    project: str | None
-    refs: tuple[Ref, ...]
-    messages: tuple[Utterance, ...]
-    preceding: tuple[Utterance, ...]
-    """Up to `before` messages that stand before the first of `messages`."""
 
 
 @dataclass
@@ -118,30 +104,6 @@ def read_messages(
         message
         for message in parse_messages(note.body)
         if wanted is None or message.marker in wanted
-    )
-
-
-def read_slice(
-    home: Home, scope: Scope, path: str, markers: Collection[str], *, before: int = 6
-) -> SourceSlice:
-    """Return the messages with these markers and what an extractor needs to know around them.
-
-    Messages that a person took out or edited are left out: their words are not the speaker's.
-
-    Raises NotFoundError, BadInputError and UnsafePathError like `store.read`.
-    """
-    note = decode_note(read(vault_root(home, scope), path).data, path)
-    said = [message for message in parse_messages(note.body) if not message.edited]
-    wanted = frozenset(markers)
-    first = next((n for n, message in enumerate(said) if message.marker in wanted), len(said))
-    return SourceSlice(
-        source=_source_of(note, path),
-        path=path,
-        title=text_in(note.front, "title") or "",
-        project=text_in(note.front, "project"),
-        refs=refs_in(note.front),
-        messages=tuple(utterance_of(message) for message in said if message.marker in wanted),
-        preceding=tuple(utterance_of(message) for message in said[max(0, first - before) : first]),
     )
 
 

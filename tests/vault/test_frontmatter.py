@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from context_engine.errors import BadInputError
-from vault.frontmatter import MAX_BYTES, parse, render, split, update, wrap
+from vault.frontmatter import MAX_BYTES, parse, render, split, wrap
+from vault.frontmatter_edit import update
 
 SCALARS = (
     st.none()

@@ -18,9 +18,10 @@ from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from vault.escape import canonical
-from vault.insights import Outcome, remove_provisional, save_insight
+from vault.insights import remove_provisional, save_insight
 from vault.notes import NoteType, iter_notes, read_note
 from vault.sources import write_source
+from vault.standing import Outcome
 from vault.statements import Statement, parse_statement, render_statement, summary_of
 
 MODEL = "ollama:qwen3.5:9b"

@@ -14,7 +14,7 @@ from context_engine.events import BadRecord
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
-from vault.insights import save_insight
+from vault.insights import remove_provisional, save_insight
 from vault.notes import Note, NoteType, iter_notes, read_note, scan_notes
 from vault.sources import write_source
 
@@ -39,6 +39,19 @@ def test_front_matter_of_a_person_is_understood_as_people_write_it(home: Home) -
     note = read_note(home, Scope.WORK, "a.md")
     assert (note.title, note.tags, note.people) == ("2026", ("one",), ("田中",))
     assert note.date == datetime(2026, 11, 2, tzinfo=UTC)
+
+
+def test_front_matter_of_the_wrong_shape_is_passed_over(home: Home) -> None:
+    front = "---\n" + "".join(
+        f"{key}: [a, {{b: c}}]\n"
+        for key in ("title", "kind", "confidence", "date", "refs", "meta", "id", "extractor")
+    )
+    for path in ("inbox/a.md", "knowledge/value/a.md", "sources/x/a.md", "projects/a.md", "b.md"):
+        put(home, path, f"{front}type: insight\n---\n# 題\n")
+        note = read_note(home, Scope.WORK, path)
+        assert (note.title, note.date, note.refs, note.messages) == ("題", None, (), ())
+        assert note.confidence is not Confidence.VALIDATED
+    assert remove_provisional(home, Scope.WORK, "c") == ()
 
 
 def test_broken_front_matter_leaves_the_body_readable_and_believes_nothing(home: Home) -> None:

@@ -21,7 +21,7 @@ from context_engine.home import Home
 from context_engine.scopes import Scope
 from vault.escape import canonical
 from vault.notes import read_note
-from vault.sources import known_utterances, read_messages, read_slice, write_source
+from vault.sources import known_utterances, read_messages, write_source
 from vault.store import clean_leftovers
 
 TEXTS = st.lists(
@@ -233,22 +233,12 @@ def test_nothing_in_a_document_can_break_its_front_matter(home: Home) -> None:
     assert write_source(home, document).unchanged
 
 
-def test_a_slice_holds_the_wanted_messages_and_what_came_before(home: Home) -> None:
-    utterances = [said(n, f"文{n}") for n in range(10)]
+def test_single_messages_are_read_by_their_markers(home: Home) -> None:
+    utterances = [said(n, f"文{n}") for n in range(5)]
     path = write_source(home, conversation(*utterances)).path
-    found = read_slice(home, Scope.WORK, path, [u.marker for u in utterances[7:9]], before=3)
-    assert [u.text for u in found.messages] == ["文7", "文8"]
-    assert [u.marker for u in found.messages] == [u.marker for u in utterances[7:9]]
-    assert [u.text for u in found.preceding] == ["文4", "文5", "文6"]
-    assert (found.source, found.project, found.path) == ("claude", "shop", path)
-
-
-def test_words_that_a_person_put_into_a_message_are_nobodys_speech(home: Home) -> None:
-    path = write_source(home, conversation(said(0, "一"), said(1, "二"))).path
-    file = path_of(home, path)
-    file.write_text(file.read_text().replace("\n一\n", "\n一、いつも X を使う\n"))
-    markers = [message.marker for message in read_messages(home, Scope.WORK, path)]
-    assert [u.text for u in read_slice(home, Scope.WORK, path, markers).messages] == ["二"]
+    wanted = [utterances[3].marker, utterances[1].marker, "0" * 16]
+    found = read_messages(home, Scope.WORK, path, wanted)
+    assert [message.text for message in found] == ["文1", "文3"]
 
 
 def test_the_vault_alone_tells_which_messages_are_known(home: Home) -> None:

@@ -1,0 +1,78 @@
+"""Insights as sections: merged into a project's or person's note, and taken out of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from context_engine.insights import Insight
+from vault.blocks import Block, Body, parse_body, replaced
+from vault.entries import entry_time
+from vault.notefile import decode_note, time_in, with_front
+from vault.standing import Outcome, Provisional, standing
+from vault.store import Snapshot
+from vault.subjects import new_subject, subject_name
+
+
+def merged_section(
+    seen: Snapshot | None, path: str, insight: Insight, block: Block
+) -> tuple[bytes | None, Outcome]:
+    """Return the note's new bytes (None: as it is) and what became of the insight.
+
+    Raises BadInputError when the note is not UTF-8.
+    """
+    data = seen.data if seen else new_subject(insight, subject_name(insight)).encode()
+    note = decode_note(data, path)
+    blocks, outcome = _with_block(parse_body(note.body), block)
+    if blocks is None:
+        return None, outcome
+    known = time_in(note.front, "updated")
+    updated = max(known, insight.created) if known else insight.created
+    head = with_front(note, {"updated": updated}, path)
+    return f"{head}{blocks.render()}".encode("utf-8", "replace"), outcome
+
+
+def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
+    blocks = list(body.blocks)
+    number = next((n for n, block in enumerate(blocks) if block.marker == new.marker), None)
+    if number is None:
+        blocks.insert(_place_for(blocks, new), new)
+        return replace(body, blocks=tuple(blocks)), Outcome.CREATED
+    old = blocks[number]
+    if old.fields == new.fields:
+        return None, Outcome.UNCHANGED
+    if old.edited:
+        return None, Outcome.KEPT
+    verdict = standing(
+        known=(old.fields.get("by"), old.fields.get("event")),
+        new=(new.fields.get("by"), new.fields.get("event")),
+    )
+    if verdict is not Outcome.UPDATED:
+        return None, verdict
+    blocks[number] = replaced(old, new)
+    return replace(body, blocks=tuple(blocks)), Outcome.UPDATED
+
+
+def _place_for(blocks: list[Block], new: Block) -> int:
+    at, place = entry_time(new), len(blocks)
+    while at and place and (before := entry_time(blocks[place - 1])) and before > at:
+        place -= 1
+    return place
+
+
+def without_blocks(
+    seen: Snapshot | None, path: str, doomed: Provisional
+) -> tuple[bytes | None, bool]:
+    """Return the note's new bytes and True, or (None, False) when nothing in it is doomed."""
+    if seen is None:
+        return None, False
+    note = decode_note(seen.data, path)
+    body = parse_body(note.body)
+    if not any(doomed.covers_block(block) for block in body.blocks):
+        return None, False
+    # what a person wrote below such a section, under a heading of their own, stays
+    blocks = [
+        replace(block, raw=block.tail) if doomed.covers_block(block) else block
+        for block in body.blocks
+    ]
+    text = note.head + replace(body, blocks=tuple(blocks)).render()
+    return text.encode("utf-8", "replace"), True
