@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -23,7 +23,10 @@ from context_engine.errors import ConfigError
 from context_engine.home import Home
 from context_engine.scopes import Scope, ScopeRule
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+if TYPE_CHECKING:
+    from context_engine.redaction import CustomPattern, RedactionOptions
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class LLMSettings(BaseModel):
@@ -34,12 +37,15 @@ class LLMSettings(BaseModel):
     mode: Literal["auto", "ollama", "cues"] = "auto"
     """auto: the model when it answers, rules (`cues`) until then."""
     model: str = "qwen3.5:9b"
+    """Name of a model that Ollama has."""
     num_ctx: Annotated[int, Field(ge=2048, le=262_144)] = 8192
     """Context length in tokens, always sent: the server's default drops old text silently."""
     num_predict: Annotated[int, Field(ge=64, le=16_384)] = 1536
+    """Tokens of one answer at most."""
     deadline_seconds: Annotated[float, Field(gt=0)] = 180.0
     """Total time of one call, whatever the server does."""
     keep_alive: str = "10m"
+    """How long Ollama keeps the model loaded after a call."""
 
 
 class EmbeddingSettings(BaseModel):
@@ -48,12 +54,15 @@ class EmbeddingSettings(BaseModel):
     model_config = _FROZEN
 
     backend: Literal["onnx", "sentence-transformers", "ollama"] = "onnx"
+    """onnx: the model that is carried; the others need an extra or a server."""
     model: str = "multilingual-e5-small"
     """For the other backends: a model name or a local folder."""
     models_dir: Path | None = None
     """Where converted and known models are kept; unset means `state/models` of the home."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
+    """Threads of one model call."""
     batch_size: Annotated[int, Field(ge=1, le=256)] = 16
+    """Texts of one call, for the backends that batch."""
 
 
 class WorkerSettings(BaseModel):
@@ -64,10 +73,13 @@ class WorkerSettings(BaseModel):
     ingest_threads: Annotated[int, Field(ge=1, le=64)] = 8
     """They wait for fsyncs more than for the processor, and share them."""
     extract_threads: Annotated[int, Field(ge=1, le=64)] = 1
+    """Calls of the local model at once."""
     max_queue_depth: Annotated[int, Field(ge=10)] = 2000
     """Messages on Redis at once; the outbox holds the rest."""
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    """Starts of one job that may end badly before it is quarantined."""
     heartbeat_timeout_ms: Annotated[int, Field(ge=1000)] = 15_000
+    """After how long without a sign Redis gives a worker's messages to others."""
 
 
 class ApiSettings(BaseModel):
@@ -76,12 +88,49 @@ class ApiSettings(BaseModel):
     model_config = _FROZEN
 
     host: str = "127.0.0.1"
+    """Address to listen on."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 7411
+    """Port to listen on; 0 takes a free one and writes it to `state/api.json`."""
     allowed_hosts: tuple[str, ...] = ()
     """Further Host headers to accept, a tunnel's for instance."""
     allowed_origins: tuple[str, ...] = ()
+    """Origins of browsers to accept."""
     requests_per_minute: Annotated[int, Field(ge=1)] = 600
     """Of one client; a burst may be as large."""
+
+
+class RedactionPatternSettings(BaseModel):
+    """One `[[redaction.pattern]]`: what matches becomes `[redacted:<name>]`."""
+
+    model_config = _FROZEN
+
+    name: str
+    regex: str
+    """Characters and classes, repeated a bounded number of times; groups, never repeated."""
+
+    @model_validator(mode="after")
+    def _usable(self) -> RedactionPatternSettings:
+        self.compiled()
+        return self
+
+    def compiled(self) -> CustomPattern:
+        """Return the pattern ready to use; raises ValueError, as pydantic expects."""
+        from context_engine.redaction import custom_pattern
+
+        try:
+            return custom_pattern(self.name, self.regex)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+
+
+class RedactionSettings(BaseModel):
+    """What is taken out of text besides secrets, which always are."""
+
+    model_config = _FROZEN
+
+    emails: bool = False
+    phones: bool = False
+    pattern: tuple[RedactionPatternSettings, ...] = ()
 
 
 class ScopeRuleSettings(BaseModel):
@@ -101,20 +150,37 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         frozen=True,
         extra="forbid",
+        use_attribute_docstrings=True,
     )
 
     home: Path = Path("~/context-engine")
+    """The folder of everything. Only as a variable, since config.toml lies in it."""
     owner_name: str = "owner"
     """How the owner is called in source notes."""
     redis_url: str | None = None
     """A Redis or Valkey of one's own; unset means the embedded one."""
     ollama_url: str = "http://127.0.0.1:11434"
+    """Where the local model is asked."""
     default_scope: Scope = Scope.PERSONAL
+    """Scope of folders that no rule matches: personal, work or public."""
     scope_rule: tuple[ScopeRuleSettings, ...] = ()
+    """`[[scope_rule]]` with `path` (`~/work/**`) and `scope`; the most specific one wins."""
     llm: LLMSettings = LLMSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     workers: WorkerSettings = WorkerSettings()
     api: ApiSettings = ApiSettings()
+    redaction: RedactionSettings = RedactionSettings()
+
+    @property
+    def redaction_options(self) -> RedactionOptions:
+        """The owner's choices in the form that `redact` takes."""
+        from context_engine.redaction import RedactionOptions
+
+        return RedactionOptions(
+            patterns=tuple(pattern.compiled() for pattern in self.redaction.pattern),
+            emails=self.redaction.emails,
+            phones=self.redaction.phones,
+        )
 
     @property
     def paths(self) -> Home:
