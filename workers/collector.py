@@ -12,7 +12,7 @@ from typing import Any
 
 from connectors.base import Connector, ReadOptions
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
-from context_engine.redaction import redact
+from context_engine.redaction import RedactionOptions, redact
 from workers.outbox import Outbox
 
 BATCH_CHARACTERS = 2_000_000
@@ -101,6 +101,7 @@ def collect(
     outbox: Outbox,
     options: ReadOptions,
     *,
+    redaction: RedactionOptions | None = None,
     on_bad: Callable[[BadRecord], None] | None = None,
     report: CollectReport | None = None,
 ) -> CollectReport:
@@ -109,6 +110,7 @@ def collect(
     An interruption loses nothing: what was committed stays, the next run goes on from there.
     """
     report = report or CollectReport()
+    redaction = redaction or RedactionOptions()
     batch = _Batch(outbox, connector.name, report)
     ledger = SourceLedger(outbox, connector.name)
     for item in connector.read(paths, ledger, options):
@@ -116,7 +118,7 @@ def collect(
             case SourceDocument():
                 report.events += 1
                 report.messages += len(item.utterances)
-                batch.add(redact_document(item, report.redacted))
+                batch.add(redact_document(item, redaction, report.redacted))
             case Checkpoint():
                 ledger.resumed.discard(item.key)
                 batch.cover(item)
@@ -133,13 +135,15 @@ def collect(
     return report
 
 
-def redact_document(document: SourceDocument, counts: Counter[str]) -> SourceDocument:
+def redact_document(
+    document: SourceDocument, options: RedactionOptions, counts: Counter[str]
+) -> SourceDocument:
     """Return `document` without secrets, adding to `counts` how many of which kind."""
-    title = redact(document.title)
+    title = redact(document.title, options)
     counts.update(title.counts)
     utterances = []
     for utterance in document.utterances:
-        redacted = redact(utterance.text)
+        redacted = redact(utterance.text, options)
         counts.update(redacted.counts)
         utterances.append(dataclasses.replace(utterance, text=redacted.text))
     return dataclasses.replace(document, title=title.text, utterances=tuple(utterances))

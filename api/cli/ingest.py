@@ -95,7 +95,15 @@ def ingest(
     report = CollectReport()
     with engine(settings) as handed_over, Meter(enabled=on_terminal()) as meter:
         options = meter.reading(options)
-        collect(connector, paths, outbox, options, report=report, on_bad=meter.bad)
+        collect(
+            connector,
+            paths,
+            outbox,
+            options,
+            redaction=settings.redaction_options,
+            report=report,
+            on_bad=meter.bad,
+        )
         if wait or not handed_over:
             _await(settings, outbox, report.run_id, meter)
     summary = run_summary(outbox, report)
