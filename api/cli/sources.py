@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import click
-from connectors.registry import SOURCES, load
 
 from api.cli.common import json_option, print_json
+from connectors.registry import SOURCES, load
 
 
 @click.command("sources")
