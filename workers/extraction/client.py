@@ -143,7 +143,7 @@ class OllamaModel:
         """Return the result of a real one-token generation not older than `max_age` seconds."""
         with self._lock:
             now = self.clock.now()
-            if self._health is None or self._health.age_seconds(now) > max_age:
+            if self._health is None or self._health.age_seconds(now) >= max_age:
                 self._health = self._generate_one_token()
             return self._health
 

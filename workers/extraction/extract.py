@@ -49,7 +49,13 @@ class ExtractionResult:
     @property
     def complete(self) -> bool:
         """Whether every window of the text was read."""
-        unread = (Outcome.DEADLINE, Outcome.SKIPPED, Outcome.SERVER_ERROR, Outcome.LLM_DOWN)
+        unread = (
+            Outcome.DEADLINE,
+            Outcome.SKIPPED,
+            Outcome.SERVER_ERROR,
+            Outcome.WRONG_MODEL,
+            Outcome.LLM_DOWN,
+        )
         return not any(self.outcomes.get(outcome) for outcome in unread)
 
 

@@ -7,10 +7,10 @@ import re
 from workers.extraction.cue_words.table import NAME
 
 _JA = re.compile(
-    r"([一-龥ァ-ヶーA-Za-z々]{1,12}|[ぁ-ん]{2,6})(?=さん|くん|君|ちゃん|先輩|部長|課長|社長|先生|氏)"
+    r"([一-龥ァ-ヶーA-Za-z々]{1,12})(?=さん|くん|君|ちゃん|先輩|部長|課長|社長|先生|氏)"
 )
 _EN_RELATION = re.compile(
-    r"\bmy\s(?:manager|boss|lead|colleague|client|teacher|mentor|team\slead|wife|husband|partner)"
+    r"\b[Mm]y\s(?:manager|boss|lead|colleague|client|teacher|mentor|team\slead|wife|husband|partner)"
     r"\s([A-Z][a-z]+)"
 )
 _ROLES = re.compile(r"部長|課長|社長|専務|常務|母|父|妻|夫|娘|息子")
