@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.vaults import START, conversation, insight, said
 
 from context_engine.errors import UnsafePathError
 from context_engine.events import Ref
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
+from support.vaults import START, conversation, insight, said
 from vault.escape import canonical
 from vault.insights import remove_provisional, save_insight
 from vault.notes import NoteType, iter_notes, read_note

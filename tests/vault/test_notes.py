@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.vaults import conversation, insight, said
 
 from context_engine.errors import NotFoundError, UnsafePathError
 from context_engine.events import BadRecord
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
+from support.vaults import conversation, insight, said
 from vault.insights import remove_provisional, save_insight
 from vault.notes import Note, NoteType, iter_notes, read_note, scan_notes
 from vault.sources import write_source

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from support.vaults import START, insight
-
 from context_engine.home import Home
 from context_engine.insights import Kind
 from context_engine.scopes import Scope
+from support.vaults import START, insight
 from vault.insights import save_insight
 from vault.projects import State, active_projects, project_notes, project_state
 

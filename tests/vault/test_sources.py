@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.vaults import conversation, said
 
 from context_engine.events import Ref, Role, SourceDocument, Utterance, encode_document
 from context_engine.home import Home
 from context_engine.scopes import Scope
+from support.vaults import conversation, said
 from vault.escape import canonical
 from vault.notes import read_note
 from vault.sources import known_utterances, read_messages, write_source
