@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import os
+
 from api.http.server import serve
 from context_engine.logs import configure
 from context_engine.settings import load_settings
@@ -15,6 +18,9 @@ def main() -> None:
     configure("api", folder=settings.paths.logs)
     exit_with_parent()
     serve(settings)
+    # a model that native code is still loading, or a search, would abort an ordinary exit
+    logging.shutdown()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,9 @@ from api.tokens import TokenVerifier
 from context_engine.clock import Clock, SystemClock
 from context_engine.settings import Settings
 
+WARM_UP_GRACE_SECONDS = 2.0
+"""How long the end waits for a model that is being loaded."""
+
 MCP_PATH = "/mcp"
 HEALTH_PATH = "/healthz"
 OPENAPI_PATH = "/openapi.json"
@@ -161,13 +164,12 @@ def _lifespan(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
         # beside the first requests, not before them: ready at once, fast soon after
-        warm_up = threading.Thread(target=engine.warm, name="warm-up")
+        warm_up = threading.Thread(target=engine.warm, name="warm-up", daemon=True)
         warm_up.start()
         async with sessions.run():
             yield
-        # native code that still runs when the interpreter ends aborts the process
         engine.stop_warming()
-        await anyio.to_thread.run_sync(warm_up.join)
+        await anyio.to_thread.run_sync(warm_up.join, WARM_UP_GRACE_SECONDS)
 
     return lifespan
 

@@ -63,17 +63,25 @@ def bind(api: ApiSettings) -> socket.socket:
     Raises ConfigError saying what to change.
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            api.host, api.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        return _bound(api)
     except OSError as error:
         raise ConfigError(
             f"cannot listen on {api.host}:{api.port} ({error.strerror}); choose another with "
             "[api] host and port in config.toml"
         ) from error
+
+
+def _bound(api: ApiSettings) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        api.host, api.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError:
+        listener.close()
+        raise
     return listener
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.api import RunningApi, serving
-from support.library import copy_home, index_home, write_notes
 
 from context_engine.home import Home
 from context_engine.settings import EmbeddingSettings
 from index.embedding.base import Embedder
 from index.embedding.factory import make_embedder
+from support.api import RunningApi, serving
+from support.library import copy_home, index_home, write_notes
 
 
 @pytest.fixture(scope="session")

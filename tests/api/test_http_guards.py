@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
-from support.api import RunningApi, serving
-from support.library import copy_home
 
 from api import tokens
 from api.caller import Caller, Transport
@@ -25,6 +23,8 @@ from api.http.reply import put_exchange
 from context_engine.home import Home
 from context_engine.scopes import Scope as VaultScope
 from context_engine.settings import Settings
+from support.api import RunningApi, serving
+from support.library import copy_home
 
 UNAUTHORIZED = {
     "error": {

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from mcp.client import Client
-from support.api import RunningApi
-from support.assistants import Era, call, over_http, over_stdio
-from support.engine import COMMAND, environment
 
 from api.operations.registry import OPERATIONS
 from context_engine.home import Home
 from context_engine.scopes import Scope
+from support.api import RunningApi
+from support.assistants import Era, call, over_http, over_stdio
+from support.engine import COMMAND, environment
 
 ERAS: list[Era] = ["auto", "legacy"]
 

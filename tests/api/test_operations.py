@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from support.library import index_home
 
 from api.audit import AuditLog
 from api.caller import Caller, Transport
@@ -26,6 +25,7 @@ from context_engine.home import Home
 from context_engine.scopes import Scope
 from index.embedding.base import Embedder
 from index.search import Searcher
+from support.library import index_home
 from vault.notes import read_note
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
-from support.api import RunningApi, serving
 
+from api.http.server import bind
 from api.operations.registry import OPERATIONS
+from context_engine.errors import ConfigError
 from context_engine.home import Home
 from context_engine.scopes import Scope
+from context_engine.settings import ApiSettings
+from support.api import RunningApi, serving
 
 GOOD: dict[str, dict[str, Any]] = {
     "query_self": {"cwd": "/home/aki/work/shop", "query": "キュー"},
@@ -310,3 +314,10 @@ def test_the_port_that_was_bound_is_told_and_forgotten_at_the_end(library: Home)
         assert f"http://{address['host']}:{address['port']}" == running.base
         assert address["pid"] > 0
     assert not (library.state / "api.json").exists()
+
+
+def test_a_taken_port_is_said_with_what_to_change() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=rf"cannot listen on 127\.0\.0\.1:{port}.*\[api\]"):
+            bind(ApiSettings(port=port))

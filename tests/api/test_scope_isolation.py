@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.api import serving
-from support.assistants import call, over_http, over_stdio
-from support.library import index_home
 
 from api.audit import AuditLog
 from api.caller import Caller, Transport
@@ -29,6 +26,9 @@ from context_engine.home import Home
 from context_engine.scopes import Scope
 from index.embedding.base import Embedder
 from index.search import Searcher
+from support.api import serving
+from support.assistants import call, over_http, over_stdio
+from support.library import index_home
 from vault.identity import project_identity
 
 # several in every scope: what is rare in one must not become common through another
