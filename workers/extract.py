@@ -11,7 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from context_engine.clock import SystemClock
-from context_engine.errors import DeadlineExceededError, DependencyDownError
+from context_engine.errors import (
+    ContextEngineError,
+    DeadlineExceededError,
+    DependencyDownError,
+    LLMOutputError,
+)
 from context_engine.events import Utterance
 from context_engine.home import Home
 from context_engine.scopes import Scope
@@ -21,11 +26,21 @@ from vault.notes import Note, read_note
 from workers.extraction.build import ExtractionContext
 from workers.extraction.client import OllamaModel
 from workers.extraction.extract import ExtractionResult, extract_with_cues, extract_with_model
+from workers.extraction.outcomes import Outcome as Outcomes
 from workers.indexer_jobs import index_job
 from workers.outbox_model import Job, Outcome
 
 PRECEDING = 4
 """Older messages that the model is shown to understand the new ones."""
+
+_UNUSABLE = (
+    Outcomes.BAD_JSON,
+    Outcomes.CONTEXT_OVERFLOW,
+    Outcomes.ECHOED_SCHEMA,
+    Outcomes.REPETITION,
+    Outcomes.TOO_LARGE,
+    Outcomes.TRUNCATED,
+)
 
 OLLAMA = "ollama"
 """Dependency name of the local model."""
@@ -66,9 +81,12 @@ class _Stored(Utterance):
 
 
 def _split(note: Note, markers: frozenset[str]) -> tuple[tuple[Utterance, ...], list[Utterance]]:
-    """Return the messages before the wanted ones, and the wanted ones."""
+    """Return the messages before the wanted ones, and the wanted ones.
+
+    One that a person edited is nobody's speech any more.
+    """
     said: list[Utterance] = [
-        _Stored(m.marker, m.author, m.role, m.at, m.text) for m in note.messages
+        _Stored(m.marker, m.author, m.role, m.at, m.text) for m in note.messages if not m.edited
     ]
     wanted = [message for message in said if message.marker in markers]
     first = said.index(wanted[0]) if wanted else 0
@@ -89,10 +107,31 @@ def _with_model(
             raise
         # provisional: the job waits, and the model replaces this when it is there
         return _save(settings.paths, job, extract_with_cues(messages, context), waits_for=down)
-    outcome = _save(settings.paths, job, result, replaces=True)
+    if not result.complete and settings.llm.mode == "auto":
+        _save(settings.paths, job, extract_with_cues(messages, context))
+    outcome = _save(settings.paths, job, result, replaces=_read_all(result))
     if not result.complete:
-        raise DeadlineExceededError("distilling", settings.llm.deadline_seconds)
+        raise _failure(result, settings)
     return outcome
+
+
+def _failure(result: ExtractionResult, settings: Settings) -> ContextEngineError:
+    """Return why part of the text was not read, under its counted name."""
+    if result.outcomes.get(Outcomes.DEADLINE):
+        return DeadlineExceededError("a call of the local model", settings.llm.deadline_seconds)
+    causes = (*_UNUSABLE, Outcomes.WRONG_MODEL, Outcomes.SERVER_ERROR, Outcomes.SKIPPED)
+    cause = next(name for name in causes if result.outcomes.get(name))
+    counted = ", ".join(f"{count} {name}" for name, count in result.outcomes.items())
+    return LLMOutputError(cause.value, f"the local model's answers cannot be used ({counted})")
+
+
+def _read_all(result: ExtractionResult) -> bool:
+    """Return whether the model gave a usable answer to all of the text.
+
+    What the rules wrote is taken out only then: a model that talks nonsense must not empty a
+    memory.
+    """
+    return result.complete and not any(result.outcomes.get(name) for name in _UNUSABLE)
 
 
 def _save(

@@ -18,6 +18,7 @@ from context_engine.settings import Settings, load_settings
 from index.embedding.factory import make_embedder
 from index.watch import watch_vaults
 from workers.broker import INDEX
+from workers.housekeeping import follow_identity, is_identity, open_home
 from workers.indexes import Indexes, index_dependency
 from workers.jobs import DISK, disk_is_writable
 from workers.outbox_model import Job, Outcome
@@ -32,7 +33,7 @@ log = get_logger(__name__)
 def main() -> None:
     """Index until told to stop."""
     settings = load_settings()
-    settings.paths.create()
+    open_home(settings.paths)
     embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
     with Indexes(settings.paths, embedder) as indexes:
         serve(
@@ -100,6 +101,8 @@ def _watch_loop(settings: Settings, indexes: Indexes, stop: threading.Event) -> 
                 indexes.scan(changed.scope)
             else:
                 indexes.index(changed.scope, changed.path)
+                if is_identity(changed.scope, changed.path):
+                    follow_identity(settings.paths)
         except ContextEngineError as error:
             log.warning("file waits for its index", path=changed.path, reason=str(error))
         except Exception:

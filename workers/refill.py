@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from vault.sources import known_utterances
-
 from context_engine.home import Home
 from context_engine.logs import get_logger
+from vault.sources import known_utterances
 from workers.outbox import Outbox
 
 _DONE = "ledger_refilled"

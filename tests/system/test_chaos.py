@@ -13,11 +13,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.engine import COMMAND, environment, pids, running, wait_until, write_sessions
 
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.sqlite import connect
+from support.engine import COMMAND, environment, pids, running, wait_until, write_sessions
 from vault.notes import Note, iter_notes
 from workers import outbox_report
 from workers.outbox import Outbox

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from api.cli.main import COMMANDS
+from context_engine.home import Home
+from context_engine.scopes import Scope
 from support.engine import (
     COMMAND,
     environment,
@@ -21,10 +25,6 @@ from support.engine import (
     wait_until,
     write_sessions,
 )
-
-from api.cli.main import COMMANDS
-from context_engine.home import Home
-from context_engine.scopes import Scope
 
 WORK = {"CE_DEFAULT_SCOPE": "work"}
 
