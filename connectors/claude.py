@@ -37,6 +37,7 @@ from connectors.jsonl import (
     still_continues,
 )
 from connectors.pieces import Unseen
+from connectors.reports import named_or_counted
 from connectors.text import clean_text, shorten, show_path
 from connectors.walk import Found, find_files, reason_of
 from context_engine.clock import Clock, SystemClock
@@ -46,8 +47,6 @@ from context_engine.events import BadRecord, Checkpoint, UnknownRecord
 STATE_VERSION = 1
 CHECKPOINT_BYTES = 8 * 1024 * 1024
 """Bytes of a transcript after which what was read so far is committed."""
-BAD_RECORDS_SHOWN = 100
-"""Bad records of one file that are named one by one; the rest is counted."""
 _BUFFER = 1024 * 1024
 
 
@@ -99,10 +98,10 @@ class _Run:
         place = show_path(found.path)
         try:
             if kind is Kind.TRANSCRIPT:
-                yield from _named_or_counted(self._transcript(found), place)
+                yield from named_or_counted(self._transcript(found), place)
                 return
             if kind is Kind.EXPORT:
-                yield from _named_or_counted(self._export(found), place)
+                yield from named_or_counted(self._export(found), place)
             elif kind is Kind.MEMORY:
                 yield from read_memory(found, self._ledger, self._env)
             elif kind is Kind.UNKNOWN:
@@ -228,17 +227,6 @@ def _records(session: Session, line: Line, file: str) -> Iterator[Item]:
         value = rest
     if value is not None:
         yield from session.feed(value, place)
-
-
-def _named_or_counted(items: Iterator[Item], file: str) -> Iterator[Item]:
-    """Pass on `items`, but of very many bad records only their number."""
-    bad = 0
-    for item in items:
-        bad += isinstance(item, BadRecord)
-        if not isinstance(item, BadRecord) or bad <= BAD_RECORDS_SHOWN:
-            yield item
-    if bad > BAD_RECORDS_SHOWN:
-        yield BadRecord(file, f"{bad - BAD_RECORDS_SHOWN} more records could not be read")
 
 
 CONNECTOR = ClaudeConnector()

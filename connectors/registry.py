@@ -10,6 +10,7 @@ from context_engine.errors import UsageError
 
 SOURCES: Mapping[str, str] = {
     "claude": "connectors.claude",
+    "slack": "connectors.slack",
 }
 """What the user types, and the module whose `CONNECTOR` reads it (imported when it is used)."""
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from connectors.reports import BAD_RECORDS_SHOWN
 from support.transcripts import (
     SESSION,
     SLUG,
@@ -24,8 +26,6 @@ from support.transcripts import (
     user,
     write,
 )
-
-from connectors.claude import BAD_RECORDS_SHOWN
 
 
 @pytest.fixture
