@@ -107,7 +107,7 @@ def _with_model(
             raise
         # provisional: the job waits, and the model replaces this when it is there
         return _save(settings.paths, job, extract_with_cues(messages, context), waits_for=down)
-    if not result.complete and settings.llm.mode == "auto":
+    if not _read_all(result) and settings.llm.mode == "auto":
         _save(settings.paths, job, extract_with_cues(messages, context))
     outcome = _save(settings.paths, job, result, replaces=_read_all(result))
     if not result.complete:
