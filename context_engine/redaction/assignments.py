@@ -20,17 +20,19 @@ _SEPARATOR = re.compile(
     | (?P<typed>\??[ \t]?:[ \t]?[A-Za-z][A-Za-z0-9_.<>\[\]?|\ ]{0,30}?[ \t]?=(?![=>])[ \t]?)
     | (?P<compared>[ \t]?[!=]==?[ \t]?(?=["'`]))
     | (?P<assigned>[ \t\u3000]{0,24}(?::=|=>|\?\?=|\|\|=|\?=|->|[=＝])[ \t\u3000]{0,8}\*{0,2})
-    | (?P<field>[ \t]{0,24}[:：→⇒]\*{0,2}(?:[ \t\u3000]{0,8}|[ \t]?(?:[|>][+-]?)?\n[ \t]{0,16}))
+    | (?P<below>[ \t]?[:：](?:[ \t]?[|>][+-]?)?[ \t]{0,4}\r?\n[ \t]{0,16})
+    | (?P<field>[ \t]{0,24}[:：→⇒]\*{0,2}[ \t\u3000]{0,8})
     | (?P<listed>(?<=["'`]),[ ]?(?=\\{0,3}["'`]))        # put("password", "…")
     | (?P<element>(?:[ ]\w{1,12}="[^"\n]{0,40}"){0,2}>)
     | (?P<call>\((?=["'`]))
     | (?P<cell>[ \t]{0,24}\|[ \t]{0,8})
     | (?P<prose>
-        (?:[ ](?:for|of|on|in|at|to)[ ][^\n:=]{1,40}?)?[ ]
-        (?:is|was|to|as|from|be|becomes|changed[ ]to|set[ ]to)
-        (?:[ ](?:now|set[ ]to|currently|just|still|probably|literally))?[ ]?:?[ ]
+        (?:[ ](?:for|of|on|in|at|to)[ ][^\n:=]{1,40}?)?
+        (?:(?:[ ](?:is|was|to|as|from|be|becomes|changed[ ]to|set[ ]to)|['’]s)
+           (?:[ ](?:now|set[ ]to|currently|just|still|probably|literally))?[ ]?:?[ ]
+         | [ ]?[:=][ ] | [ ][—–-][ ])
       | [ \u3000]?(?:として(?:は)?|については|には|では|は|が|を|も|に|の値は)[、,]?
-        (?:次|以下|こちら|これ|下記|今)?(?:の通り|のとおり)?(?:です)?[:：→]?[ \u3000]?
+        (?:次|以下|こちら|これ|下記|今)?(?:の通り|のとおり)?(?:です)?[:：→。]?[ \u3000]?\r?\n?
       )
     | (?P<flag>[ \t]{1,4})
     | (?P<bracket>(?=[「『“]))
@@ -38,18 +40,22 @@ _SEPARATOR = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_LOOSE = frozenset({"prose", "cell", "call", "listed", "flag", "bracket", "compared"})
+_LOOSE = frozenset({"prose", "cell", "call", "listed", "flag", "bracket", "compared", "below"})
 _QUOTE_ONLY = frozenset({"call", "compared", "bracket"})
-_BARE_STYLES = {
+_STYLES = {
     "sibling": Style.FIELD,
     "typed": Style.CODE,
     "field": Style.FIELD,
+    "element": Style.FIELD,
 }
+_PHRASE = re.compile(r"[a-z]{2,12}(?:[ ][a-z]{2,12}){3,23}(?=[ \t]*(?:\n|\Z))")
 _THEN = re.compile(r"[\"'`」』”]?[ ]?(?:to|から|→|->|or)[ ]?")
 
 _OPENING = re.compile(r"(?:[furbFURB@]{0,2})(?P<open>\\{0,3}(?:\"\"\"|'''|[\"'`“‘「『«]))")
 _CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-_LONGEST = 4096
+_LOOKED_AT = 512
+_LOOKED_AT_AGAIN = 64
+_LONGEST = 8192
 
 # Japanese text ends a value, whether spaced or not; so does what was redacted before.
 _BARE = re.compile(r"[^\s\"'`<>|\ufffc\u3000-\u303f\u3040-\u9fff\uff01\uff08-\uff0c\uff1a-\uff1f]+")
@@ -59,57 +65,68 @@ _NEXT = re.compile(
 _BRACKET = re.compile(r"[()\[\]{}]")
 _TRAILING = re.compile(r"[\]),.;:!?}*\\]+\Z")
 _ASSIGNED_LINE = re.compile(
-    r"(?:>\s?|[|#;] ?|- |\d{1,4}[:.|]|\$ |export |setx? |ENV |ARG |local |readonly |declare -x |-e )*\Z"
+    r"(?:>\s?|[|#;] ?|- |\d{1,4}[:.|]|\$ |export |setx? |ENV |ARG |local |readonly |declare -x |"
+    r"-e )*\Z"
 )
 _LINE_REACH = 40
 
 
 def assignments(subject: Subject) -> Iterator[Span]:
     """Yield the values of names that say they are secret."""
-    for name in names(subject):
-        separator = _SEPARATOR.match(subject.text, name.end)
-        if separator and not (name.verb and separator.lastgroup in _LOOSE):
-            for value in _values(subject.text, name, separator):
-                yield Span(value.start, value.end, name.kind)
+    end = read = 0
+    for name in sorted(names(subject)):
+        separator = _SEPARATOR.match(subject.text, name.end) if name.start >= end else None
+        if separator is None or (name.verb and separator.lastgroup in _LOOSE):
+            continue
+        # inside what was read and found no secret, a short look keeps the whole linear
+        longest = _LOOKED_AT if name.start >= read else _LOOKED_AT_AGAIN
+        value = _read(subject.text, name, separator, longest)
+        read = max(read, value.end) if value else read
+        if value and is_secret(subject.text, name.trust, value):
+            for found in _whole(subject.text, name, separator, value):
+                end = found.end
+                yield Span(found.start, end, name.kind)
 
 
-def _values(text: str, name: Name, separator: re.Match[str]) -> Iterator[Value]:
-    value = _read(text, name, separator)
-    if value is None or not is_secret(text, name.trust, value):
-        return
+def _whole(text: str, name: Name, separator: re.Match[str], value: Value) -> Iterator[Value]:
+    """Yield the value in its full length, and a second one: changed the password from … to …."""
+    value = _read(text, name, separator, _LONGEST) or value
     yield value
     then = _THEN.match(text, value.end) if value.style is Style.PROSE else None
-    second = _bare(text, then.end(), Style.PROSE) if then else None
+    second = _bare(text, then.end(), Style.PROSE, _LOOKED_AT) if then else None
     if second and is_secret(text, name.trust, second):
-        # changed the password from … to …
         yield second
 
 
-def _read(text: str, name: Name, separator: re.Match[str]) -> Value | None:
+def _read(text: str, name: Name, separator: re.Match[str], longest: int) -> Value | None:
     """Return the value after `separator`: quoted, or one bare word."""
     start, how = separator.end(), separator.lastgroup or ""
     opening = _OPENING.match(text, start)
     if opening:
-        return _quoted(text, opening, Style.CITED if how in _LOOSE else Style.QUOTED)
+        return _quoted(text, opening, Style.CITED if how in _LOOSE else Style.QUOTED, longest)
     if how in _QUOTE_ONLY:
         return None
-    if how == "element":
-        return _text_of_element(text, start)
-    if how != "assigned":
-        return _bare(text, start, _BARE_STYLES.get(how, Style.PROSE))
-    return _assigned(text, name, start, tight=separator[0] == "=")
+    if how == "field" and (phrase := _phrase(text, name, start)):
+        return phrase
+    style = _assigned(text, name, separator) if how == "assigned" else _STYLES.get(how, Style.PROSE)
+    value = _bare(text, start, style, longest)
+    if how == "element" and value and not text.startswith("</", value.end):
+        return None
+    return value
 
 
-def _text_of_element(text: str, start: int) -> Value | None:
-    value = _bare(text, start, Style.FIELD)
-    return value if value and text.startswith("</", value.end) else None
+def _phrase(text: str, name: Name, start: int) -> Value | None:
+    """Return the words of a passphrase or recovery phrase that fill the rest of the line."""
+    spelled = text[name.start : name.end].lower()
+    words = _PHRASE.match(text, start) if spelled.endswith(("phrase", "mnemonic")) else None
+    return Value(start, words.end(), Style.QUOTED) if words else None
 
 
-def _assigned(text: str, name: Name, start: int, *, tight: bool) -> Value | None:
-    """Return what follows `=`: a literal in an env file or a flag, an expression in code."""
+def _assigned(text: str, name: Name, separator: re.Match[str]) -> Style:
+    """Tell the `=` of an env file or a flag from that of code, where a name or a call follows."""
     spelled = text[name.start : name.end]
-    literal = tight and (spelled.isupper() or spelled[0] == "-" or _begins_line(text, name.start))
-    return _bare(text, start, Style.ENV if literal else Style.CODE)
+    literal = spelled.isupper() or spelled[0] == "-" or _begins_line(text, name.start)
+    return Style.ENV if separator[0] == "=" and literal else Style.CODE
 
 
 def _begins_line(text: str, position: int) -> bool:
@@ -118,18 +135,17 @@ def _begins_line(text: str, position: int) -> bool:
     return near and bool(_ASSIGNED_LINE.match(text, start, position))
 
 
-def _quoted(text: str, opening: re.Match[str], style: Style) -> Value | None:
+def _quoted(text: str, opening: re.Match[str], style: Style, longest: int) -> Value | None:
     mark = opening["open"]
     closing = mark[:-1] + _CLOSING.get(mark[-1], mark[-1])
-    end = _closing(text, closing, opening.end())
+    end = _closing(text, closing, opening.end(), opening.end() + longest)
     if end < 0:
-        return _bare(text, opening.end(), style)
+        return _bare(text, opening.end(), style, longest)
     return Value(opening.end(), end, style)
 
 
-def _closing(text: str, closing: str, start: int) -> int:
+def _closing(text: str, closing: str, start: int, limit: int) -> int:
     """Return where a quoted value ends: before an unescaped `closing`, on the same line."""
-    limit = start + _LONGEST
     end = text.find(closing, start, limit)
     while end > start and closing[0] != "\\" and _is_escaped(text, end):
         end = text.find(closing, end + 1, limit)
@@ -144,8 +160,8 @@ def _is_escaped(text: str, position: int) -> bool:
     return backslashes % 2 == 1
 
 
-def _bare(text: str, start: int, style: Style) -> Value | None:
-    match = _BARE.match(text, start, start + _LONGEST)
+def _bare(text: str, start: int, style: Style, longest: int) -> Value | None:
+    match = _BARE.match(text, start, start + longest)
     if match is None:
         return None
     end = match.end()

@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from context_engine.redaction.model import Span, Subject
 
 _OPEN, _CLOSE = b"<private>", b"</private>"
-_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-{1,5}(?:END [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?(?:-{1,5})?)?)?")
-# What lies between two pieces of a key: line ends (escaped ones too), quoting, indentation, diff signs
+_BEGIN = re.compile(
+    r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-Lines: \d{1,4}"
+)
+_BEGINNINGS = (b"-----begin ", b"---- begin ", b"private-lines:")
+_END = re.compile(r"-{4,5} ?END[A-Z0-9 ]{0,60}-{0,5}")
+# Between two pieces of a key: line ends (escaped ones too), quoting, indentation, diff signs
 _GAP = re.compile(r"(?:[\s>#|*\"'+,;(){}]|\\+[nrt\"'\\]|<br ?/?>|//|- )*+")
 _PIECE = re.compile(r"[A-Za-z0-9+/=]++")
-_HEADER = re.compile(r"[A-Z][A-Za-z-]{2,30}: ?[^\n\\]{1,200}")
+_HEADER = re.compile(
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): ?[^\n\\]{1,200}"
+)
 _LONG = 24
+"""Shorter words end a truncated key: what follows is text again."""
 
 
 def private_blocks(subject: Subject) -> Iterator[Span]:
@@ -46,11 +52,11 @@ def _block_end(lower: bytes, start: int) -> int:
 
 
 def private_keys(subject: Subject) -> Iterator[Span]:
-    """Yield PEM, OpenSSH and PGP private keys, also truncated, quoted or escaped in a string."""
+    """Yield PEM, OpenSSH, PuTTY and PGP keys, also truncated, quoted or escaped in a string."""
     position = 0
-    for start in subject.places(b"-----begin "):
-        begin = _BEGIN.match(subject.text, start)
-        if begin is None or start < position:
+    for start in sorted(place for literal in _BEGINNINGS for place in subject.places(literal)):
+        begin = _BEGIN.match(subject.text, start) if start >= position else None
+        if begin is None:
             continue
         position = _key_end(subject.text, begin.end())
         if position > begin.end():
@@ -60,25 +66,26 @@ def private_keys(subject: Subject) -> Iterator[Span]:
 def _key_end(text: str, position: int) -> int:
     """Return where the key's material ends; `position` itself when there is none."""
     end = position
-    while True:
-        gap = _GAP.match(text, end)
-        at = gap.end() if gap else end
-        piece = _HEADER.match(text, at) or _PIECE.match(text, at)
-        if piece is None:
-            break
-        if not _is_material(piece[0]) and not _closes(text, piece.end()):
-            break
+    while piece := _piece(text, end):
         end = piece.end()
     if end == position:
         return position
-    closing = _END.match(text, at)
+    closing = _END.match(text, _skip_gap(text, end))
     return closing.end() if closing else end
 
 
-def _is_material(piece: str) -> bool:
-    return ": " in piece or len(piece) >= _LONG or piece.startswith("=")
+def _piece(text: str, position: int) -> re.Match[str] | None:
+    """Return the next header or line of the key; its last line may be short."""
+    at = _skip_gap(text, position)
+    header = _HEADER.match(text, at)
+    if header:
+        return header
+    piece = _PIECE.match(text, at)
+    if piece is None or len(piece[0]) >= _LONG or piece[0].startswith("="):
+        return piece
+    return piece if _END.match(text, _skip_gap(text, piece.end())) else None
 
 
-def _closes(text: str, position: int) -> bool:
+def _skip_gap(text: str, position: int) -> int:
     gap = _GAP.match(text, position)
-    return text.startswith("-----END", gap.end() if gap else position)
+    return gap.end() if gap else position

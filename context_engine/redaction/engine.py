@@ -10,8 +10,9 @@ from types import MappingProxyType
 from context_engine.redaction.assignments import assignments
 from context_engine.redaction.blocks import private_blocks, private_keys
 from context_engine.redaction.cards import cards
+from context_engine.redaction.commands import commands
 from context_engine.redaction.contacts import emails, phones
-from context_engine.redaction.headers import credentials
+from context_engine.redaction.headers import headers
 from context_engine.redaction.model import (
     BLANK,
     MARKER,
@@ -31,7 +32,8 @@ DETECTORS: tuple[Detector, ...] = (
     private_blocks,
     private_keys,
     tokens,
-    credentials,
+    headers,
+    commands,
     url_passwords,
     assignments,
     cards,
@@ -39,6 +41,8 @@ DETECTORS: tuple[Detector, ...] = (
 
 _ROUNDS = 6
 _FENCE = re.compile(r"^[ \t>]*(```+|~~~+)", re.MULTILINE)
+_INDENT = 8
+"""Indentation and quote marks before a Markdown link definition (`[x]: …`) stay below this."""
 _DEFAULTS = RedactionOptions()
 
 
@@ -103,14 +107,26 @@ def _replace(text: str, spans: list[Span]) -> Iterator[str]:
     position = 0
     for span in spans:
         yield text[position : span.start]
-        yield marker(span.kind) + _lost_fence(text[span.start : span.end])
+        yield marker(span.kind)
+        yield _lost_fence(text, span) or _no_link(text, span)
         position = span.end
     yield text[position:]
 
 
-def _lost_fence(removed: str) -> str:
-    """Return the fence line that must stay, when a removed block opened or closed a code block."""
-    if "\n" not in removed:
+def _lost_fence(text: str, span: Span) -> str:
+    """Return the fence line that must stay when a removed block opened or closed a code block."""
+    removed = text[span.start : span.end]
+    fences = _FENCE.findall(removed) if "\n" in removed else []
+    if len(fences) % 2 == 0:
         return ""
-    fences = _FENCE.findall(removed)
-    return f"\n{fences[-1]}" if len(fences) % 2 else ""
+    return f"\n{fences[-1]}" + ("" if text.startswith("\n", span.end) else "\n")
+
+
+def _no_link(text: str, span: Span) -> str:
+    """Return a space where the marker's brackets would otherwise turn into a Markdown link."""
+    following = text[span.end : span.end + 1]
+    if following in {"(", "["}:
+        return " "
+    line = text[max(0, span.start - _INDENT) : span.start].rpartition("\n")
+    begins_line = (line[1] or span.start < _INDENT) and not line[2].strip(" >")
+    return " " if following == ":" and begins_line else ""

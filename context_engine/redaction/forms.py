@@ -21,7 +21,7 @@ class Form(NamedTuple):
 
 # A literal shared by several forms belongs to all of them; the first that matches wins.
 RUNS: tuple[Form, ...] = (
-    Form("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"A[A-Z]{3}[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    Form("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"A[A-Z]{3}[A-Z0-9]{16}(?![^\W_])"),
     Form("gcp-api-key", ("AIza",), r"AIza[0-9A-Za-z_-]{35,}"),
     Form("google-oauth", ("ya29.",), r"ya29\.[0-9A-Za-z_.-]{20,}"),
     Form("google-oauth", ("1//0",), r"1//0[0-9A-Za-z_-]{20,}"),
@@ -31,11 +31,13 @@ RUNS: tuple[Form, ...] = (
     Form("github-token", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{22,}"),
     Form(
         "gitlab-token",
-        ("glpat-", "glptt-", "gldt-", "glrt-", "glcbt-", "glft-", "glagent-", "gloas-", "glsoat-", "glimt-"),
+        ("glpat-", "glptt-", "gldt-", "glrt-", "glcbt-", "glft-", "glagent-", "gloas-", "glsoat-"),
         r"gl[a-z]{2,5}-[A-Za-z0-9_.-]{20,}",
     ),
     Form("slack-token", ("xox",), r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}"),
+    Form("slack-token", ("xoxd-",), r"xoxd-[A-Za-z0-9%+/=_-]{10,}"),
     Form("slack-token", ("xapp-",), r"xapp-\d-[A-Za-z0-9-]{10,}"),
+    Form("mapbox-token", ("sk.",), r"sk\.eyJ[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{10,}"),
     Form("anthropic-key", ("sk-",), r"sk-ant-[A-Za-z0-9_-]{20,}"),
     Form("openrouter-key", ("sk-",), r"sk-or-v1-[0-9a-f]{40,}"),
     Form("openai-key", ("sk-",), r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"),
@@ -50,17 +52,18 @@ RUNS: tuple[Form, ...] = (
     Form("stripe-key", ("whsec_",), r"whsec_[A-Za-z0-9+/=]{20,}"),
     Form("twilio-key", ("SK",), r"SK[0-9a-f]{32}(?![0-9a-zA-Z])"),
     Form("sendgrid-key", ("SG.",), r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}"),
-    Form("mailgun-key", ("key-",), r"key-[0-9a-f]{32,}"),
+    Form("mailgun-key", ("key-",), r"(?<![_-])key-[0-9a-f]{32,}"),
     Form("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,}"),
-    Form("pypi-token", ("pypi-",), r"pypi-[A-Za-z0-9_-]{40,}"),
+    Form("pypi-token", ("pypi-",), r"pypi-AgE[A-Za-z0-9_-]{40,}"),
     Form("rubygems-token", ("rubygems_",), r"rubygems_[0-9a-f]{40,}"),
     Form("docker-token", ("dckr_",), r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
     Form("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[a-f0-9]{40,}"),
-    Form("shopify-token", ("shpat_", "shpca_", "shppa_", "shpss_"), r"shp[a-z]{2}_[a-fA-F0-9]{32,}"),
+    Form("shopify-token", ("shpat_", "shpca_", "shppa_", "shpss_"), r"shp\w{2}_[a-fA-F0-9]{32,}"),
     Form("square-token", ("EAAA",), r"EAAA[EFl][A-Za-z0-9_-]{55,}"),
     Form("square-token", ("sq0",), r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}"),
     Form("facebook-token", ("EAA",), r"EAA[B-Za-z0-9][A-Za-z0-9]{100,}"),
-    Form("telegram-token", (":AA",), r"\d{8,10}:AA[A-Za-z0-9_-]{32,}", 10),
+    Form("discord-token", ("mfa.",), r"mfa\.[A-Za-z0-9_-]{60,}"),
+    Form("telegram-token", (":AA",), r"(?:bot)?\d{8,10}:AA[A-Za-z0-9_-]{32,}", 13),
     Form("notion-token", ("ntn_",), r"ntn_[A-Za-z0-9]{40,}"),
     Form("notion-token", ("secret_",), r"secret_[A-Za-z0-9]{43,}"),
     Form("linear-key", ("lin_",), r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
@@ -100,14 +103,24 @@ RUNS: tuple[Form, ...] = (
     Form("onepassword-key", ("A3-",), r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-?[A-Z0-9]{5}){4}"),
     Form("firebase-key", ("AAAA",), r"AAAA[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{100,}"),
     Form("age-key", ("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    Form("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)*+"),
+    Form(
+        "private-key",  # PEM, once more in base64: kubeconfig, CI variables
+        ("LS0tLS1CRUdJTiB",),
+        r"LS0tLS1CRUdJTiB(?:QUk|SU0|FQyB|PUEV|FTkN|QR1|EU0)[A-Za-z0-9+/=]{40,}",
+    ),
+    Form(
+        "jwt",
+        ("eyJ",),
+        r"eyJ[A-Za-z0-9_-]{8,}+\.(?:eyJ[A-Za-z0-9_-]{8,}+|[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+)"
+        r"(?:\.[A-Za-z0-9_-]*+)*+",
+    ),
 )  # fmt: skip
 """Forms that hold a run of at least 16 letters, digits, `_` and `-`."""
 
 SHAPES: tuple[tuple[str, str, str], ...] = (
     ("discord-token", "[MNO]", r"[\w-]{22,28}\.[\w-]{6}\.[\w-]{27,}"),
-    ("mailchimp-key", "[0-9a-f]", r"[0-9a-f]{31}-us\d{1,2}(?![0-9A-Za-z])"),
-    ("mailgun-key", "[0-9a-f]", r"[0-9a-f]{31}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
+    ("mailchimp-key", "[0-9a-f]", r"(?<![_-].)[0-9a-f]{31}-us\d{1,2}(?![0-9A-Za-z])"),
+    ("mailgun-key", "[0-9a-f]", r"(?<![_-].)[0-9a-f]{31}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
 )
 """Forms without a literal: kind, first character, the rest."""
 
@@ -116,9 +129,11 @@ SCATTERED: tuple[Form, ...] = (
     Form("slack-webhook", ("hook",), r"hooks\.slack\.com/[a-z]{8,9}/[A-Za-z0-9+/]{20,}"),
     Form("discord-webhook", ("hook",), r"(?<=web)hooks/\d{15,20}/[A-Za-z0-9_-]{40,}"),
     Form("teams-webhook", ("hook",), r"(?<=web)hook\.office\.com/webhookb2/[A-Za-z0-9@/-]{60,}"),
+    Form("totp-secret", ("otpauth:",), r"otpauth://[^\s{\"'<>`\ufffc]{10,400}"),
     Form("signed-url", ("sig=",), r"(?<=[?&])sig=[A-Za-z0-9%+/_-]{30,}=*"),
     Form("signed-url", ("ture=",), r"(?<=-Signa)ture=[0-9a-f]{64,}"),
     Form("password-hash", ("$",), r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}"),
+    Form("password-hash", ("$",), r"\$apr1\$[./\w]{1,8}\$[./\w]{22}"),
     Form("password-hash", ("$",), r"\$[56y]\$(?:[\w=,]{1,30}\$){0,2}[./\w]{22,}"),
     Form(
         "password-hash",

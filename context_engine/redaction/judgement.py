@@ -36,6 +36,7 @@ class Value(NamedTuple):
 
 _LITERAL = frozenset({Style.QUOTED, Style.ENV})
 _UNQUOTED = frozenset({Style.FIELD, Style.CODE, Style.PROSE})
+_TOLD = frozenset({Style.PROSE, Style.CITED})
 _SHORTEST = {Trust.STRONG: 4, Trust.MEDIUM: 8, Trust.WEAK: 20}
 _LOOKED_AT = 256
 _PIN_LENGTH = range(4, 9)
@@ -58,11 +59,7 @@ def is_secret(text: str, trust: Trust, value: Value) -> bool:
         return False
     if trust is Trust.STRONG:
         return _is_password(text, value, literal)
-    if " " in literal or literal.isdigit() or values.is_type(literal):
-        return False
-    if trust is Trust.WEAK:
-        return values.is_varied(literal) and not values.is_wordy(literal) and literal.isascii()
-    return _is_key(value.style, literal)
+    return _is_key(trust, value.style, literal)
 
 
 def _is_password(text: str, value: Value, literal: str) -> bool:
@@ -88,17 +85,22 @@ def _is_passed_on(text: str, value: Value, literal: str) -> bool:
     )
 
 
-def _is_key(style: Style, literal: str) -> bool:
+def _is_key(trust: Trust, style: Style, literal: str) -> bool:
+    if " " in literal or literal.isdigit() or values.is_type(literal) or values.is_wordy(literal):
+        return False
+    if trust is Trust.WEAK:
+        return values.is_varied(literal) and literal.isascii()
     if values.is_uuid(literal):
         return style is not Style.PROSE
-    if values.is_technical(literal) or values.is_wordy(literal):
-        return False
-    if not values.is_mixed(literal):
-        return (
-            style in _LITERAL and len(literal) >= _SHORTEST_LETTERS and values.is_jumbled(literal)
-        )
-    if style in _LITERAL:
-        return True
-    return not values.is_identifier(literal) and (
-        style not in {Style.PROSE, Style.CITED} or len(literal) >= _SHORTEST_IN_PROSE
+    return not values.is_technical(literal) and _is_random(style, literal)
+
+
+def _is_random(style: Style, literal: str) -> bool:
+    if style is Style.FIELD or style in _LITERAL:
+        jumbled = len(literal) >= _SHORTEST_LETTERS and values.is_jumbled(literal)
+        if jumbled or style in _LITERAL:
+            return jumbled or values.is_mixed(literal)
+    shortest = _SHORTEST_IN_PROSE if style in _TOLD else _SHORTEST[Trust.MEDIUM]
+    return (
+        len(literal) >= shortest and values.is_mixed(literal) and not values.is_identifier(literal)
     )

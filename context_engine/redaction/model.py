@@ -26,6 +26,10 @@ def marker(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
+EDGE_BEHIND = LEFT_EDGE.replace(")|", ".)|").replace("))", ".))")
+"""LEFT_EDGE, seen from behind the token's first character."""
+
+
 class Span(NamedTuple):
     """Characters `start` to `end` of a text are a secret of `kind`."""
 

@@ -42,7 +42,7 @@ _TAIL = (
 _NAME = re.compile(
     r"(?:(?P<password>pass(?:word|wd|wort|phrase|code)|passwd|pwd)|(?P<pass>pass|pw)"
     r"|(?P<secret>secret)|(?P<token>token)|(?P<key>key)"
-    r"|(?P<credentials>credential|auth)|(?P<pin>PIN(?:[ _-]?(?:code|number))?)"
+    r"|(?P<credentials>cred(?:ential)?|auth)|(?P<pin>PIN(?:[ _-]?(?:code|number))?)"
     r"|(?P<mnemonic>mnemonic|(?<=seed[ _-])phrase|(?<=recovery[ _-])phrase))" + _TAIL,
     re.IGNORECASE | re.ASCII,
 )
@@ -52,40 +52,41 @@ _ANCHORS = (
     b"secret",
     b"token",
     b"key",
-    b"credential",
+    b"cred",
     b"auth",
     b"phrase",
     b"mnemonic",
 )
 
 _PIN = re.compile(rb"PIN")
-_BEFORE_KEY = re.compile(
-    r"(?P<strong>api|access|secret|private|priv|encryption|encrypt|enc|decryption|signing|signature|"
-    r"sign|master|account|shared|auth|app|application|client|service|storage|subscription|"
-    r"consumer|deploy|admin|license|licence|webhook|session|cookie|crypto|cipher|aes|hmac|jwt|"
-    r"server|root|integration|ingestion|ingest|write|bot|fcm|maps?|"
-    r"personal|sdk|bearer|pass|secure|security|restricted|sas|wallet|preshared|psk)"
-    r"[ _.-]{0,2}\Z"
-    r"|(?P<public>public|pub|primary|foreign|partition|cache|sort|idempotency|publishable|object|"
-    r"message|routing|group|hash|row|index|lookup|json|dict|order|translation|natural|unique|"
-    r"composite|candidate|shift|ctrl|control|hot|arrow|enter|tab|escape|alt|command|function|"
-    r"dedup|dedupe|dedupe|trace|correlation|request|event|job|sender|recipient)[ _.-]{0,2}\Z",
-    re.IGNORECASE,
-)
-_BEFORE_TOKEN = re.compile(
-    r"(?:public|page|next|continuation|sync|max|eos|bos|pad|unk|sep|cls|mask|special|prompt|completion|"
-    r"total|cached?|input|output|num|stop|start|end|cancellation|parse|position|resume|"
-    r"decoder|image|design|lock)[ _.-]?\Z",
-    re.IGNORECASE,
-)
-_WORD_BEFORE_PASS = re.compile(
-    r"(?:low|high|band|all|by|first|second|one|two|multi)[ _-]?\Z", re.IGNORECASE
-)
+# What stands before `key`, `token` and `pass` says whether they are secret.
+_SECRET_KEYS = (
+    "api", "access", "secret", "private", "priv", "encryption", "encrypt", "enc", "decryption",
+    "signing", "signature", "sign", "master", "account", "shared", "auth", "app", "application",
+    "client", "service", "storage", "subscription", "consumer", "deploy", "admin", "license",
+    "licence", "webhook", "session", "cookie", "crypto", "cipher", "aes", "hmac", "jwt", "server",
+    "root", "integration", "ingestion", "ingest", "write", "bot", "fcm", "maps", "personal", "sdk",
+    "bearer", "pass", "secure", "security", "restricted", "sas", "wallet", "psk",
+)  # fmt: skip
+_OTHER_KEYS = (
+    "public", "pub", "primary", "foreign", "partition", "cache", "sort", "idempotency",
+    "publishable", "object", "message", "routing", "group", "hash", "row", "index", "lookup",
+    "json", "dict", "order", "translation", "natural", "unique", "composite", "candidate", "shift",
+    "ctrl", "control", "hot", "arrow", "enter", "tab", "escape", "alt", "command", "function",
+    "dedup", "dedupe", "trace", "correlation", "request", "event", "job", "sender", "recipient",
+)  # fmt: skip
+_OTHER_TOKENS = (
+    "public", "page", "next", "continuation", "sync", "max", "eos", "bos", "pad", "unk", "sep",
+    "cls", "mask", "special", "prompt", "completion", "total", "cache", "cached", "input",
+    "output", "num", "stop", "start", "end", "cancellation", "parse", "position", "resume",
+    "decoder", "image", "design", "lock",
+)  # fmt: skip
+_OTHER_PASSES = ("low", "high", "band", "all", "by", "first", "second", "one", "two", "multi")
 _NAME_START = re.compile(r"[A-Za-z0-9_.$@-]{0,48}\Z")
 
 # Written without groups: with them, the search tries every alternative at every character.
 _JAPANESE = re.compile(
-    r"パスワード|パスフレーズ|パスコード|ﾊﾟｽﾜｰﾄﾞ|ＰＷ|合言葉|暗証番号|シークレット(?!キー)|秘密鍵|トークン|暗号鍵|"
+    r"パスワード|パスフレーズ|パスコード|パス(?=[:：＝=])|ﾊﾟｽﾜｰﾄﾞ|ＰＷ|合言葉|暗証番号|シークレット(?!キー)|秘密鍵|トークン|暗号鍵|"
     r"認証情報|クレデンシャル|キー"
 )
 _BEFORE_JAPANESE_KEY = re.compile(
@@ -156,21 +157,25 @@ def _classify(text: str, match: re.Match[str]) -> Name | None:
 
 
 def _key(before: str, _: str) -> Trust | None:
-    match = _BEFORE_KEY.search(before)
-    if match is None:
-        return Trust.WEAK
-    return Trust.MEDIUM if match["strong"] else None
+    word = _word(before)
+    if word.endswith(_SECRET_KEYS):
+        return Trust.MEDIUM
+    return None if word.endswith(_OTHER_KEYS) else Trust.WEAK
 
 
 def _token(before: str, _: str) -> Trust | None:
-    return None if _BEFORE_TOKEN.search(before) else Trust.MEDIUM
+    return None if _word(before).endswith(_OTHER_TOKENS) else Trust.MEDIUM
+
+
+def _word(before: str) -> str:
+    return before.rstrip(" _.-").lower()
 
 
 def _pass(before: str, word: str) -> Trust | None:
     """`pass` and `pw` stand alone or end a name; PASS at the start of a line is a test result."""
     if before[-1:].isascii() and before[-1:].isalnum():
         return Trust.STRONG if word[:1] == "P" and before[-1].islower() else None
-    if _WORD_BEFORE_PASS.search(before) or (word == "PASS" and before[-1:] not in "_-"):
+    if _word(before).endswith(_OTHER_PASSES) or (word == "PASS" and before[-1:] not in "_-"):
         return None
     return Trust.STRONG
 

@@ -6,10 +6,11 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from context_engine.redaction.forms import RUNS, SCATTERED, SHAPES, Form
-from context_engine.redaction.model import LEFT_EDGE, Span, Subject
-from context_engine.redaction.values import is_masked, is_varied
+from context_engine.redaction.model import EDGE_BEHIND, LEFT_EDGE, Span, Subject
+from context_engine.redaction.values import is_masked, is_varied, is_wordy
 
 _IN_RUN = (string.ascii_letters + string.digits + "_-").encode()
 _CLASSES = bytes(ord("a") if byte in _IN_RUN else ord(" ") for byte in range(256))
@@ -22,17 +23,21 @@ _TAIL = 100
 
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _AWS_REACH = 200
+_PREFIX = 8
 _LONGEST_BOUNDED = 300
 
-Compiled = tuple[Form, re.Pattern[str]]
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a form when it is first needed: all of them would cost each command's start."""
+    return re.compile(pattern, re.ASCII)
 
 
-def _by_anchor(forms: Iterable[Form], left_edge: str) -> dict[str, list[Compiled]]:
-    table: defaultdict[str, list[Compiled]] = defaultdict(list)
+def _by_anchor(forms: Iterable[Form], left_edge: str = "") -> dict[str, list[Form]]:
+    table: defaultdict[str, list[Form]] = defaultdict(list)
     for form in forms:
-        compiled = re.compile(left_edge + form.pattern, re.ASCII)
         for anchor in form.anchors:
-            table[anchor].append((form, compiled))
+            table[anchor].append(form._replace(pattern=left_edge + form.pattern))
     return dict(table)
 
 
@@ -47,11 +52,9 @@ def _any_of(literals: Iterable[str]) -> re.Pattern[bytes]:
 
 _RUN_FORMS = _by_anchor(RUNS, LEFT_EDGE)
 _RUN_ANCHOR = _any_of(_RUN_FORMS)
-_SCATTERED_FORMS = _by_anchor(SCATTERED, "")
-# LEFT_EDGE, looked at from behind the first character: a search is fast that begins with a class
-_EDGE_BEHIND = r"(?:(?<![\w-].)|(?<=\\[nrt].)|(?<=\[\dm.)|(?<=\[\d\dm.)|(?<=\[\d;\d\dm.))"
+_SCATTERED_FORMS = _by_anchor(SCATTERED)
 _SHAPES = tuple(
-    (kind, re.compile(first + _EDGE_BEHIND + rest, re.ASCII)) for kind, first, rest in SHAPES
+    (kind, re.compile(first + EDGE_BEHIND + rest, re.ASCII)) for kind, first, rest in SHAPES
 )
 
 
@@ -60,33 +63,54 @@ def tokens(subject: Subject) -> Iterator[Span]:
     for start, end in _regions(subject.ascii.translate(_CLASSES)):
         yield from _in_region(subject, start, end)
     for anchor, forms in _SCATTERED_FORMS.items():
-        for place in subject.places(anchor.encode()):
-            yield from _at(subject.text, place, forms)
+        places = ((place, forms) for place in subject.places(anchor.encode()))
+        yield from _known(subject.text, places)
 
 
 def _in_region(subject: Subject, start: int, end: int) -> Iterator[Span]:
-    for anchor in _RUN_ANCHOR.finditer(subject.ascii, start, end):
-        for span in _at(subject.text, anchor.start(), _RUN_FORMS[anchor[0].decode()]):
-            yield span
-            if span.kind == "aws-access-key":
-                yield from _aws_secret(subject.text, span.end)
+    anchors = _RUN_ANCHOR.finditer(subject.ascii, start, end)
+    places = ((anchor.start(), _RUN_FORMS[anchor[0].decode()]) for anchor in anchors)
+    for span in _known(subject.text, places):
+        yield span
+        if span.kind == "aws-access-key":
+            yield from _aws_secret(subject.text, span.end)
     for kind, shape in _SHAPES:
         for match in shape.finditer(subject.text, start, end + _TAIL):
             yield _whole(subject.text, match, kind)
 
 
-def _at(text: str, place: int, forms: list[Compiled]) -> Iterator[Span]:
-    """Yield the token that has its literal at `place`, in the first form that fits."""
-    for form, pattern in forms:
+def _known(text: str, places: Iterable[tuple[int, list[Form]]]) -> Iterator[Span]:
+    """Yield the tokens that have a literal of theirs at one of `places`, none inside another."""
+    end = 0
+    for place, forms in places:
+        found = _first(text, place, forms) if place >= end else None
+        if found:
+            kind, match = found
+            end = match.end()
+            if not _is_illustration(match[0][:_LONGEST_BOUNDED]):
+                yield Span(match.start(), end, kind)
+
+
+def _is_illustration(token: str) -> bool:
+    """Tell whether a token of a known form holds nothing: ghp_xxxxxxxx, sk-your-key-goes-here."""
+    return is_masked(token) or is_masked(token[_PREFIX:]) or is_wordy(token)
+
+
+def _first(text: str, place: int, forms: list[Form]) -> tuple[str, re.Match[str]] | None:
+    for form in forms:
         match = (
-            pattern.match(text, place) if not form.before else _around(text, place, form, pattern)
+            _around(text, place, form)
+            if form.before
+            else _compiled(form.pattern).match(text, place)
         )
-        if match and not is_masked(match[0]):
-            yield Span(match.start(), match.end(), form.kind)
-            return
+        if match:
+            return form.kind, match
+    return None
 
 
-def _around(text: str, place: int, form: Form, pattern: re.Pattern[str]) -> re.Match[str] | None:
+def _around(text: str, place: int, form: Form) -> re.Match[str] | None:
+    """Match a token that begins before its literal."""
+    pattern = _compiled(form.pattern)
     start = max(0, place - form.before)
     match = pattern.search(text, start, place + _LONGEST_BOUNDED)
     return pattern.match(text, match.start()) if match and match.start() <= place else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from context_engine.redaction.model import Span, Subject
 from context_engine.redaction.values import is_placeholder
 
-_USER = re.compile(r"://[^\s:@/\"'<>`\ufffc]{0,128}:(?=[^\s\"'<>`\ufffc])")
+_USER = re.compile(r"://[^\s:@/\[\"'<>`\ufffc]{0,128}:(?=[^\s\"'<>`\ufffc])")
 _REST = re.compile(r"[^\s\"'<>`\ufffc]{1,300}")
 _AUTHORITY_END = re.compile(r"[/?#]")
 _PORT = re.compile(r"\d{1,5}(?:[/,?#]|\Z)|\[")

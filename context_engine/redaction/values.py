@@ -8,32 +8,33 @@ from itertools import pairwise
 
 _REFERENCE = re.compile(
     r"""
-      \$\{ | \$\( | \{\{ | \#\{ | <%                # ${X}, $(cmd), {{ x }}, #{x}, <%= x %>
-    | ^\$[A-Z_][A-Z0-9_]*(?:$|/) | ^\$[a-z_][a-zA-Z_]*$    # $DB_PASSWORD, $HOME/x, $password
-    | ^\$\w*(?:pass|pwd|token|secret|key)\w*$
-    | ^%\w+%$ | ^@\w+@$ | ^(?:%[-+0-9.]*[a-z]\W*)+$  # %PASSWORD%, @PASSWORD@, %s
-    | ^\{[\w.:!\ ]*\}$ | ^<[\w .-]+> | ^\[[^\]]*\]?$ # {token}, <your key>, [your key]
-    | \{[A-Za-z_][\w.]*\}                           # f"Bearer {token}"
-    | ^(?:process\.env|os\.environ|import\.meta|env|secrets?|vars?|config|settings|self|this)[.\[:]
-    | ^(?:op|vault|arn|sm|ref\+\w+|keyring|https?|file|s3|gs|urn|data|env):
-    | ^(?:/run/secrets/|projects/|\^|/\^|!\w+$|~/)
-    | \(\?[:=!<P] | \][+*{] | \\[wdsWDS][+*]?       # a regular expression
-    | ^&(?:\#x?\w+|[a-z]+);                         # an HTML entity
-    | ^["'`\\/|&,;:)}\]>-]+$                        # nothing but punctuation
+      \$[A-Z_][A-Z0-9_]*(?:$|/) | \$[a-z_][a-zA-Z_]*$      # $DB_PASSWORD, $HOME/x, $password
+    | \$\w{0,20}?(?:pass|pwd|token|secret|key)\w*$
+    | %\w+%$ | @\w+@$ | (?:%[-+0-9.]*[a-z]\W*)+$           # %PASSWORD%, @PASSWORD@, %s:%s
+    | \{[\w.:!\ ]*\}$ | <[\w .-]+> | \[[^\]]*\]?$          # {token}, <your key>, [your key]
+    | (?:process\.env|os\.environ|import\.meta|env|secrets?|vars?|config|settings|self|this)[.\[:]
+    | (?:op|vault|arn|sm|ref\+\w+|keyring|https?|file|s3|gs|urn|data|env):
+    | (?:/run/secrets/|projects/|\^|/\^|!(?:vault|secret|env|ref|sub|getatt|import\w*)\b|~/)
+    | &(?:\#x?\w+|[a-z]+);                                 # an HTML entity
+    | ["'`\\/|&,;:)}\]>-]+$                                # nothing but punctuation
     """,
     re.VERBOSE,
 )
+_TEMPLATE = re.compile(
+    r"[$#]\{|\$\(|<%|\{[{A-Za-z_]|\(\?[:=!<P]|\][+*{]|\\[wdsWDS]|"  # ${X}, $(cmd), {{ x }}, [a-z]+
+    r"(?:required|nullable|string|confirmed)\|"
+)
 _EXPRESSION = re.compile(
-    r"[(\[{&*]"  # (x, [x, {x, &x, *x
+    r"[(\[{&*]|@[a-z_.]+(?:\(.*)?$"  # (x, [x, {x, &x, *x, @classmethod
     r"|[A-Za-z_][\w.:>-]*(?:\(.*\)?$|\[)"  # getpass(), tokens[0]
     r"|[a-z_]+=[A-Za-z(\[]"  # strict=True
 )
+# Matched against lower case: ignoring case would cost the search its speed.
 _MASK = re.compile(
-    r"\*{3}|x{5}|X{5}|(?<![A-Za-z0-9])[xX]{3,4}(?![A-Za-z0-9])|•{2}|●{2}|\.{3}|…|_{4}|#{4}|\?{3}|"
+    r"\*{3}|x{5}|(?<![a-z0-9])x{3,4}(?![a-z0-9])|•{2}|●{2}|\.{3}|…|_{4}|\#{4}|\?{3}|"
     r"your[-_ ]|^your|(?<![a-z])my[-_ ](?:\w+[-_ ])?(?:pass|secret|token|key|api)|"
     r"(?:goes|put|insert|paste)[-_ ]?(?:it[-_ ])?here|[-_]here$|"
-    r"change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)|place[-_ ]?holder|^todo|^tbd|^fixme",
-    re.IGNORECASE,
+    r"change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)|place[-_ ]?holder|^todo|^tbd|^fixme"
 )
 _WORDS = frozenset(
     """
@@ -88,18 +89,23 @@ _IDENTIFIER = re.compile(
     r"[A-Za-z_][A-Za-z]*\d{0,2}(?:(?:\.|->|::|\?\.|_+)[A-Za-z]*\d{0,2})*[!?]?", re.ASCII
 )
 _WORDY = re.compile(r"(?:[A-Z]?[a-z]{1,14}|[A-Z]{1,14}|\d{1,4})\d{0,2}")
+_LETTER = re.compile(r"[^\W\d_]")
+_UPPER, _LOWER, _DIGIT = re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]")
+_DIGIT_OR_SIGN = re.compile(r"[0-9!@#$%^&*+=~?]")
 _FEW_KINDS = 2
+_LOOKED_AT = 80
 _JUMBLED = 0.4
 """Changes of case per letter: camelCase has a quarter, random letters a half."""
 
 
 def is_placeholder(value: str) -> bool:
     """Tell whether `value` stands in for a secret: a variable, a mask, an instruction."""
+    start = value[:_LOOKED_AT]
     return (
-        len(set(value)) <= _FEW_KINDS
-        or value.lower() in _WORDS
-        or bool(_REFERENCE.search(value))
-        or bool(_MASK.search(value))
+        start.lower() in _WORDS
+        or is_masked(start)
+        or bool(_REFERENCE.match(start))
+        or bool(_TEMPLATE.search(start))
     )
 
 
@@ -109,24 +115,18 @@ def is_expression(value: str) -> bool:
 
 
 def is_masked(value: str) -> bool:
-    """Tell whether a token of a known form is only an illustration: ghp_xxxxxxxx, sk-your-key."""
-    return bool(_MASK.search(value)) or len(set(value[8:])) <= _FEW_KINDS
+    """Tell whether `value` only shows what a secret would look like: xxxxxxxx, sk-your-key."""
+    return len(set(value)) <= _FEW_KINDS or bool(_MASK.search(value.lower()))
 
 
 def is_mixed(value: str) -> bool:
     """Tell whether letters and digits, or letters and unusual signs, come together."""
-    letters = any(character.isalpha() for character in value)
-    others = any(character.isdigit() or character in "!@#$%^&*+=~?" for character in value)
-    return letters and others
+    return bool(_LETTER.search(value)) and bool(_DIGIT_OR_SIGN.search(value))
 
 
 def is_varied(value: str) -> bool:
     """Tell whether upper case, lower case and digits all occur."""
-    return (
-        any(character.isupper() for character in value)
-        and any(character.islower() for character in value)
-        and any(character.isdigit() for character in value)
-    )
+    return bool(_UPPER.search(value) and _LOWER.search(value) and _DIGIT.search(value))
 
 
 def is_jumbled(value: str) -> bool:
@@ -149,8 +149,7 @@ def is_identifier(value: str) -> bool:
     """Tell whether `value` reads as a name in code: user.password, API_KEY_2, PasswordInput."""
     if not _IDENTIFIER.fullmatch(value):
         return False
-    digits = any(character.isdigit() for character in value)
-    return "." in value or not digits or bool(_NAMED.search(value))
+    return "." in value or not _DIGIT.search(value) or bool(_NAMED.search(value))
 
 
 def is_dotted(value: str) -> bool:

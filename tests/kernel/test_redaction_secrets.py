@@ -4,113 +4,115 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
 
 import pytest
 
 from context_engine.redaction import redact
 
-HEX = "0123456789abcdef"
-UPPER = string.ascii_uppercase + string.digits
 ALNUM = string.ascii_letters + string.digits
-URLSAFE = ALNUM + "-_"
-BASE64 = ALNUM + "+/"
-PASSWORD = ALNUM + "!#%^&*+-_=.@"
+ALPHABETS = {
+    "A": ALNUM,
+    "B": ALNUM + "+/",
+    "C": string.ascii_letters,
+    "D": string.digits,
+    "H": "0123456789abcdef",
+    "L": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "P": ALNUM + "!#%^&*+-_=.@",
+    "S": ALNUM + "-_",
+    "T": string.ascii_uppercase + "234567",
+    "U": string.ascii_uppercase + string.digits,
+    "W": ALNUM + "!*-_.",
+}
+FIELD = re.compile(r"<([A-Z])(\d+)(?:-(\d+))?>")
 
 
-def chars(rng: random.Random, alphabet: str, count: int) -> str:
-    """Return random characters that, as real keys do, hold a letter and a digit."""
+def fill(template: str, rng: random.Random) -> str:
+    """Return `template` with `<A36>` as 36 random letters and digits, `<H8-16>` as 8 to 16 hex."""
+    return FIELD.sub(lambda field: characters(field, rng), template)
+
+
+def characters(field: re.Match[str], rng: random.Random) -> str:
+    alphabet, low = ALPHABETS[field[1]], int(field[2])
+    count = rng.randint(low, int(field[3] or low))
     while True:
-        text = "".join(rng.choice(alphabet) for _ in range(count))
-        if any(c.isdigit() for c in text) and any(c.isalpha() for c in text):
-            return text
+        inner = "".join(rng.choice(alphabet) for _ in range(count))
+        edges = inner[:1] + inner[-1:]
+        if field[1] in "CD" or (edges.isalnum() and has_both(inner)):
+            return inner
 
 
-def edged(rng: random.Random, alphabet: str, count: int) -> str:
-    """As `chars`, but beginning and ending in a letter or digit."""
-    return rng.choice(ALNUM) + chars(rng, alphabet, count - 2) + rng.choice(ALNUM)
+def has_both(text: str) -> bool:
+    """As real keys do, hold a letter and a digit (very short pieces are let off)."""
+    return len(text) < 5 or (re.search(r"[A-Za-z]", text) and re.search(r"\d", text)) is not None
 
 
-def uuid(rng: random.Random) -> str:
-    return "-".join(chars(rng, HEX, n) for n in (8, 4, 4, 4, 12))
-
-
-def encoded(rng: random.Random, count: int) -> str:
-    return base64.b64encode(rng.randbytes(count)).decode()
-
-
-def jwt(rng: random.Random) -> str:
-    head = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').decode().rstrip("=")
-    claims = f'{{"sub":"{rng.randrange(10**9)}","iat":{rng.randrange(10**9)}}}'.encode()
-    return f"{head}.{base64.urlsafe_b64encode(claims).decode().rstrip('=')}.{chars(rng, URLSAFE, 43)}"
-
-
-def card(rng: random.Random, prefix: str, length: int) -> str:
-    digits = prefix + "".join(rng.choice(string.digits) for _ in range(length - len(prefix) - 1))
-    total = sum(
-        sum(divmod(int(d) * (2 if i % 2 == 0 else 1), 10)) for i, d in enumerate(reversed(digits))
-    )
-    return digits + str(-total % 10)
-
-
-Make = Callable[[random.Random], str]
-
-TOKENS: dict[str, Make] = {
-    "aws access key": lambda r: r.choice(["AKIA", "ASIA"]) + chars(r, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16),
-    "gcp api key": lambda r: "AIza" + chars(r, URLSAFE, 35),
-    "google access token": lambda r: "ya29." + edged(r, URLSAFE, 60),
-    "google refresh token": lambda r: "1//0" + edged(r, URLSAFE, 60),
-    "google client secret": lambda r: "GOCSPX-" + edged(r, URLSAFE, 28),
-    "azure client secret": lambda r: chars(r, ALNUM, 3) + "8Q~" + edged(r, URLSAFE + "~.", 34),
-    "github classic": lambda r: r.choice(["ghp_", "gho_", "ghs_", "ghu_", "ghr_"]) + chars(r, ALNUM, 36),
-    "github fine-grained": lambda r: "github_pat_" + chars(r, ALNUM, 22) + "_" + chars(r, ALNUM, 59),
-    "gitlab": lambda r: "glpat-" + edged(r, URLSAFE, 20),
-    "slack bot": lambda r: f"xoxb-{r.randrange(10**11, 10**12)}-{r.randrange(10**12, 10**13)}-{chars(r, ALNUM, 24)}",
-    "slack user": lambda r: f"xoxp-{r.randrange(10**11, 10**12)}-{r.randrange(10**11, 10**12)}-{chars(r, HEX, 32)}",
-    "slack app": lambda r: f"xapp-1-A{chars(r, UPPER, 10)}-{r.randrange(10**12, 10**13)}-{chars(r, HEX, 64)}",
-    "slack webhook": lambda r: f"https://hooks.slack.com/services/T{chars(r, UPPER, 8)}/B{chars(r, UPPER, 10)}/{chars(r, ALNUM, 24)}",
-    "openai project": lambda r: "sk-proj-" + edged(r, URLSAFE, 120),
-    "openai legacy": lambda r: "sk-" + chars(r, ALNUM, 20) + "T3BlbkFJ" + chars(r, ALNUM, 20),
-    "anthropic": lambda r: "sk-ant-api03-" + edged(r, URLSAFE, 93) + "AA",
-    "huggingface": lambda r: "hf_" + "".join(r.choice(string.ascii_letters) for _ in range(34)),
-    "stripe": lambda r: r.choice(["sk_live_", "rk_live_", "sk_test_"]) + chars(r, ALNUM, 24),
-    "stripe webhook": lambda r: "whsec_" + chars(r, ALNUM, 32),
-    "twilio": lambda r: "SK" + chars(r, HEX, 32),
-    "sendgrid": lambda r: f"SG.{edged(r, URLSAFE, 22)}.{edged(r, URLSAFE, 43)}",
-    "mailgun": lambda r: "key-" + chars(r, HEX, 32),
-    "npm": lambda r: "npm_" + chars(r, ALNUM, 36),
-    "pypi": lambda r: "pypi-AgEIcHlwaS5vcmc" + edged(r, URLSAFE, 150),
-    "docker": lambda r: "dckr_pat_" + edged(r, URLSAFE, 27),
-    "digitalocean": lambda r: "dop_v1_" + chars(r, HEX, 64),
-    "shopify": lambda r: "shpat_" + chars(r, HEX, 32),
-    "square": lambda r: "sq0csp-" + edged(r, URLSAFE, 43),
-    "telegram": lambda r: f"{r.randrange(10**8, 10**10)}:AA{edged(r, URLSAFE, 33)}",
-    "discord bot": lambda r: f"M{edged(r, ALNUM, 23)}.{edged(r, URLSAFE, 6)}.{edged(r, URLSAFE, 38)}",
-    "discord webhook": lambda r: f"https://discord.com/api/webhooks/{r.randrange(10**17, 10**18)}/{edged(r, URLSAFE, 68)}",
-    "notion": lambda r: r.choice(["ntn_" + chars(r, ALNUM, 46), "secret_" + chars(r, ALNUM, 43)]),
-    "linear": lambda r: "lin_api_" + chars(r, ALNUM, 40),
-    "atlassian": lambda r: "ATATT3xFfGF0" + edged(r, URLSAFE, 170) + "=" + chars(r, HEX, 8).upper(),
-    "databricks": lambda r: "dapi" + chars(r, HEX, 32),
-    "new relic": lambda r: "NRAK-" + chars(r, UPPER, 27),
-    "sentry": lambda r: f"https://{chars(r, HEX, 32)}@o{r.randrange(10**5, 10**6)}.ingest.sentry.io/{r.randrange(10**6)}",
-    "cloudflare origin": lambda r: f"v1.0-{chars(r, HEX, 24)}-{chars(r, HEX, 146)}",
-    "age": lambda r: "AGE-SECRET-KEY-1" + chars(r, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
-    "jwt": jwt,
-    "card": lambda r: card(r, *r.choice([("4", 16), ("52", 16), ("2301", 16), ("37", 15), ("3530", 16), ("6011", 16), ("62", 16)])),
-    "card in groups": lambda r: " ".join(map("".join, zip(*[iter(card(r, "4", 16))] * 4, strict=True))),
-    "card full-width": lambda r: card(r, "53", 16).translate(str.maketrans(string.digits, "０１２３４５６７８９")),
-}  # fmt: skip
-
-TOKEN_PLACES: Sequence[str] = (
+# What a provider made recognisable; the surroundings may be anything.
+TOKENS = {
+    "aws temporary key": "ASIA<T16>",
+    "aws access key": "AKIA<T16>",
+    "gcp api key": "AIza<S35>",
+    "google access token": "ya29.<S60>",
+    "google refresh token": "1//0<S60>",
+    "google client secret": "GOCSPX-<S28>",
+    "azure client secret": "<A3>8Q~<S34>",
+    "github classic": "ghp_<A36>",
+    "github oauth": "gho_<A36>",
+    "github app": "ghs_<A36>",
+    "github fine-grained": "github_pat_<A22>_<A59>",
+    "gitlab": "glpat-<S20>",
+    "slack bot": "xoxb-<D12>-<D13>-<A24>",
+    "slack user": "xoxp-<D12>-<D12>-<D13>-<H32>",
+    "slack app": "xapp-1-A<U10>-<D13>-<H64>",
+    "slack webhook": "https://hooks.slack.com/services/T<U8>/B<U10>/<A24>",
+    "openai project": "sk-proj-<S120>",
+    "openai legacy": "sk-<A20>T3BlbkFJ<A20>",
+    "anthropic": "sk-ant-api03-<S93>AA",
+    "huggingface": "hf_<C34>",
+    "stripe live": "sk_live_<A24>",
+    "stripe restricted": "rk_live_<A24>",
+    "stripe webhook": "whsec_<A32>",
+    "twilio": "SK<H32>",
+    "sendgrid": "SG.<S22>.<S43>",
+    "mailgun": "key-<H32>",
+    "npm": "npm_<A36>",
+    "pypi": "pypi-AgEIcHlwaS5vcmc<S150>",
+    "docker": "dckr_pat_<S27>",
+    "digitalocean": "dop_v1_<H64>",
+    "shopify": "shpat_<H32>",
+    "square": "sq0csp-<S43>",
+    "square access": "EAAAE<S59>",
+    "telegram": "<D9>:AA<S33>",
+    "discord bot": "M<A23>.<S6>.<S38>",
+    "discord webhook": "https://discord.com/api/webhooks/<D18>/<S68>",
+    "notion": "ntn_<A46>",
+    "notion legacy": "secret_<A43>",
+    "linear": "lin_api_<A40>",
+    "atlassian": "ATATT3xFfGF0<S170>=<U8>",
+    "databricks": "dapi<H32>",
+    "new relic": "NRAK-<U27>",
+    "sentry": "https://<H32>@o<D6>.ingest.sentry.io/<D7>",
+    "cloudflare origin": "v1.0-<H24>-<H146>",
+    "vault": "hvs.<S90>",
+    "grafana": "glsa_<A32>_<H8>",
+    "supabase": "sbp_<H40>",
+    "tailscale": "tskey-auth-<A16>-<A32>",
+    "age": "AGE-SECRET-KEY-1<L58>",
+    "bcrypt": "$2b$12$<A53>",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI<A20>.<S43>",
+}
+PLACES = (
     "I pasted {} into the chat by mistake, please rotate it.",
     "間違えて {} をコミットしてしまった。あとで無効にする。",
     "鍵は{}です。",
     "使うのは「{}」のほうです",
     'client = Client("{}", timeout=30)',
-    '{{"id": 7, "value": "{}", "note": "prod"}}',
+    '{"id": 7, "value": "{}", "note": "prod"}',
     "settings:\n  - {}\n  - other",
     "export THING={}\nmake deploy",
     "curl -s https://api.internal.test/v1/x -H 'X-Custom: {}' | jq .",
@@ -124,171 +126,204 @@ TOKEN_PLACES: Sequence[str] = (
     "diff --git a/x b/x\n+{}\n-nothing",
 )
 
-
-@dataclass(frozen=True)
-class Seed:
-    format: str
-    text: str
-    secret: str
-
-
-def key_block(rng: random.Random, label: str, lines: int) -> tuple[str, str]:
-    body = [encoded(rng, 48) for _ in range(lines)]
-    return (
-        f"-----BEGIN {label}-----\n" + "\n".join(body) + f"\n{encoded(rng, 10)}\n-----END {label}-----",
-        body[lines // 2],
-    )
-
-
-def password(rng: random.Random) -> str:
-    return edged(rng, PASSWORD, rng.randrange(8, 20))
-
-
-def simple(rng: random.Random) -> str:
-    return edged(rng, ALNUM, rng.randrange(8, 16))
-
-
-def in_context(
-    template: str, make: Make, *surroundings: str
-) -> Callable[[random.Random], tuple[str, str]]:
-    """Return a maker of (text, secret) for a secret that its context alone betrays."""
-
-    def build(rng: random.Random) -> tuple[str, str]:
-        secret = make(rng)
-        text = template.replace("@@", secret)
-        return (rng.choice(surroundings) if surroundings else "{}").replace("{}", text), secret
-
-    return build
-
-
-PROSE = (
+# What its context alone betrays; the secret stands between « and ».
+CONTEXTS = {
+    "aws secret": "aws_secret_access_key = «<B40>»",
+    "aws secret csv": "AKIAQ3EGRZ5WXY7ABCDE,«<B40>»",
+    "aws secret json": '"SecretAccessKey": "«<B40>»",',
+    "azure storage": "AccountName=shop;AccountKey=«<B86>==»;EndpointSuffix=core.test",
+    "azure sas": "https://shop.blob.test/x?sv=2022-11-02&ss=b&sig=«<A20>%2B<A21>%3D»",
+    "postgres url": "postgres://app:«<W14>»@db.internal:5432/shop",
+    "redis url": "CELERY_BROKER=redis://:«<A8-16>»@cache:6379/0",
+    "git url": "git clone https://aki:«<A8-16>»@git.internal.test/shop.git",
+    "token url": "git clone https://«<A40>»@git.internal.test/shop.git",
+    "mongodb url": 'MongoClient("mongodb+srv://root:«<A8-16>»@cluster0.test/?w=majority")',
+    "go dsn": 'sql.Open("mysql", "app:«<A8-16>»@tcp(db:3306)/shop")',
+    "bearer": "Authorization: Bearer «<S40>»",
+    "bearer in curl": "curl -H 'authorization: bearer «<H40>»' https://api.internal.test/me",
+    "bearer in json": '{"headers": {"Authorization": "Bearer «<S32>»"}}',
+    "bearer alone": "the header was Bearer «<S40>» as I remember",
+    "basic": "Authorization: Basic «<B24>==»",
+    "api key header": "X-Api-Key: «<A32>»",
+    "curl user": "curl -u aki:«<A8-16>» https://api.internal.test/",
+    "basic tuple": 'requests.get(url, auth=("aki", "«<A8-16>»"))',
+    "sshpass": "sshpass -p '«<A8-16>»' ssh aki@db",
+    "mysql": "mysql -u root -p«<A8-16>» shop < dump.sql",
+    "cookie": "Cookie: theme=dark; session_id=«<H32>»; lang=ja",
+    "set-cookie": "Set-Cookie: sid=«<S40>»; Path=/; HttpOnly; Secure",
+    "env password": "DB_HOST=db\nDB_PASSWORD=«<P8-20>»\nDB_PORT=5432",
+    "env export": "export SMTP_PASSWORD=«<P8-20>»",
+    "env pgpassword": "PGPASSWORD=«<A8-16>» psql -h db -U app shop",
+    "env api key": "WEATHER_API_KEY=«<H32>»",
+    "env secret": "JWT_SECRET=«<A32>»",
+    "datadog": "DD_API_KEY=«<H32>»",
+    "heroku": "HEROKU_API_KEY=«<H8>-<H4>-<H4>-<H4>-<H12>»",
+    "cloudflare": "CLOUDFLARE_API_TOKEN: «<S40>»",
+    "twilio auth": 'auth_token = "«<H32>»"',
+    "line": "LINE_CHANNEL_ACCESS_TOKEN=«<B171>=»",
+    "line secret": "channel_secret: «<H32>»",
+    "yaml password": "database:\n  user: app\n  password: «<A8-16>»\n  port: 5432",
+    "yaml quoted": '  password: "«<P8-20>»"  # rotate',
+    "kubernetes env": "- name: DB_PASSWORD\n  value: «<A8-16>»",
+    "json password": '{"user": "app", "password": "«<P8-20>»", "ssl": true}',
+    "json escaped": '"{\\"user\\": \\"app\\", \\"password\\": \\"«<A8-16>»\\"}"',
+    "json camel": '"clientSecret": "«<S30>»",',
+    "json token": '{"token":"«<H32>»","expires":3600}',
+    "toml": '[db]\nuser = "app"\npassword = "«<P8-20>»"',
+    "ini": "[smtp]\nuser = app\npassword = «<A8-16>»\n",
+    "properties": "spring.datasource.password=«<A8-16>»",
+    "python": 'conn = connect(host="db", password="«<P8-20>»")',
+    "typescript": "const apiKey: string = '«<A32>»';",
+    "go": 'dbPassword := "«<P8-20>»"',
+    "java": 'props.put("db.password", "«<A8-16>»");',
+    "php": "'password' => '«<P8-20>»',",
+    "xml": "<server><password>«<A8-16>»</password></server>",
+    "html": '<input type="password" name="password" value="«<A8-16>»">',
+    "sql": "CREATE USER app WITH PASSWORD '«<A8-16>»';",
+    "flag": "mysqldump --user app --password «<A8-16>» shop > x.sql",
+    "flag equals": "tool login --token=«<A24>» --quiet",
+    "connection string": "Server=db;User Id=app;Password=«<A8-16>»;Encrypt=True",
+    "netrc": "machine api.internal.test login aki password «<A8-16>»",
+    "pgpass": "db:5432:shop:app:«<A8-16>»",
+    "npmrc": "//npm.internal.test/:_authToken=«<H8>-<H4>-<H4>-<H4>-<H12>»",
+    "docker auth": '{"auths": {"r.internal.test": {"auth": "«<B32>»"}}}',
+    "query": "GET /v1/x?user=7&api_key=«<A32>»&page=2 HTTP/1.1",
+    "totp": "otpauth://totp/shop:aki?secret=«<T16>»&issuer=shop",
+    "wireguard": "PrivateKey = «<B43>=»",
+    "english prose": "The password is «<A8-16>», do not share it.",
+    "english colon": "Login: aki / Password: «<A8-16>»",
+    "english backticks": "I set the admin password to `«<P8-20>»` for now.",
+    "english key": "Our API key is «<A32>» until Friday.",
+    "english table": "| password | «<A8-16>» |",
+    "english below": "Password:\n«<A8-16>»\n",
+    "japanese は": "パスワードは «<A8-16>» です。",
+    "japanese glued": "管理画面のパスワードは«<A8-16>»です",
+    "japanese colon": "ID：aki\nパスワード：«<A8-16>»\n",
+    "japanese brackets": "初期パスワードは「«<A8-16>»」になっています。",
+    "japanese key": "APIキーは«<A32>»を使ってください。",
+    "japanese token": "アクセストークン: «<A40>»",
+    "japanese secret": "クライアントシークレット：«<A32>»",
+    "japanese pin": "暗証番号は «<D4>» です",
+    "japanese below": "パスワードは以下です。\n«<A8-16>»\n",
+    "private": "<private>«会議室の件は<A8-16>»</private>",
+    "private lines": "<private>\n- 体調のこと «<A8-16>»\n- 他\n</private>\n",
+}
+PASSAGES = (
     "Notes from today.\n\n{}\n\nNothing else happened.",
     "昨日の続き。\n{}\n以上です。",
     "```\n{}\n```",
 )
 
-CONTEXTS: dict[str, Callable[[random.Random], tuple[str, str]]] = {
-    "aws secret": in_context("aws_secret_access_key = @@", lambda r: chars(r, BASE64, 40), *PROSE),
-    "aws secret csv": in_context("AKIAQ3EGRZ5WXY7ABCDE,@@", lambda r: edged(r, BASE64, 40), *PROSE),
-    "azure storage": in_context(
-        "DefaultEndpointsProtocol=https;AccountName=shopdata;AccountKey=@@;EndpointSuffix=core.windows.net",
-        lambda r: encoded(r, 64), *PROSE),
-    "azure sas": in_context(
-        "https://shopdata.blob.core.windows.net/x?sv=2022-11-02&ss=b&se=2027-01-01T00:00:00Z&sig=@@",
-        lambda r: encoded(r, 32).replace("+", "%2B").replace("/", "%2F").replace("=", "%3D"), *PROSE),
-    "service account": lambda r: (lambda b, s: (
-        '{"type": "service_account", "private_key_id": "1", "private_key": "' + b.replace("\n", "\\n") + '\\n"}', s)
-    )(*key_block(r, "PRIVATE KEY", 12)),
-    "rsa key": lambda r: key_block(r, "RSA PRIVATE KEY", 16),
-    "ssh key": lambda r: (lambda b, s: ("この鍵で入れます:\n```\n" + b + "\n```\n", s))(*key_block(r, "OPENSSH PRIVATE KEY", 9)),
-    "pgp key": lambda r: (lambda b, s: (b.replace("-----\n", "-----\nVersion: GnuPG v2\n\n", 1), s))(*key_block(r, "PGP PRIVATE KEY BLOCK", 20)),
-    "truncated key": lambda r: (lambda b, s: (b[: b.rindex("\n-----END")] + "\n\nand then it broke off.", s))(*key_block(r, "EC PRIVATE KEY", 4)),
-    "indented key": lambda r: (lambda b, s: ("key: |\n  " + b.replace("\n", "\n  ") + "\nother: 1", s))(*key_block(r, "PRIVATE KEY", 8)),
-    "quoted key": lambda r: (lambda b, s: ("> " + b.replace("\n", "\n> ") + "\n\nok", s))(*key_block(r, "PRIVATE KEY", 8)),
-    "postgres url": in_context("postgres://app:@@@db.internal:5432/shop", lambda r: edged(r, ALNUM + "!$*-_.", 14), *PROSE),
-    "redis url": in_context("CELERY_BROKER=redis://:@@@cache:6379/0", simple, *PROSE),
-    "git url": in_context("git clone https://aki:@@@git.internal.test/shop.git", simple, *PROSE),
-    "mongodb url": in_context('MongoClient("mongodb+srv://root:@@@cluster0.test/?retryWrites=true")', simple, *PROSE),
-    "bearer": in_context("Authorization: Bearer @@", lambda r: edged(r, URLSAFE + ".", 40), *PROSE),
-    "bearer in curl": in_context("curl -H 'authorization: bearer @@' https://api.internal.test/me", lambda r: chars(r, HEX, 40), *PROSE),
-    "bearer in json": in_context('{"headers": {"Authorization": "Bearer @@"}}', lambda r: edged(r, URLSAFE, 32), *PROSE),
-    "basic": in_context("Authorization: Basic @@", lambda r: encoded(r, 18), *PROSE),
-    "curl user": in_context("curl -u aki:@@ https://api.internal.test/", simple, *PROSE),
-    "cookie": in_context("Cookie: theme=dark; session_id=@@; lang=ja", lambda r: chars(r, HEX, 32), *PROSE),
-    "set-cookie": in_context("Set-Cookie: sid=@@; Path=/; HttpOnly; Secure", lambda r: edged(r, URLSAFE, 40), *PROSE),
-    "env password": in_context("DB_PASSWORD=@@", password, "DB_HOST=db\n{}\nDB_PORT=5432", "export {}", "```sh\n{}\n```"),
-    "env pgpassword": in_context("PGPASSWORD=@@ psql -h db -U app shop", simple, *PROSE),
-    "env api key": in_context("WEATHER_API_KEY=@@", lambda r: chars(r, HEX, 32), *PROSE),
-    "env secret": in_context("JWT_SECRET=@@", lambda r: chars(r, ALNUM, 32), *PROSE),
-    "datadog": in_context("DD_API_KEY=@@", lambda r: chars(r, HEX, 32), *PROSE),
-    "heroku": in_context("HEROKU_API_KEY=@@", uuid, *PROSE),
-    "cloudflare": in_context("CLOUDFLARE_API_TOKEN: @@", lambda r: edged(r, URLSAFE, 40), *PROSE),
-    "twilio auth": in_context('auth_token = "@@"', lambda r: chars(r, HEX, 32), *PROSE),
-    "line": in_context("LINE_CHANNEL_ACCESS_TOKEN={}".replace("{}", "@@"), lambda r: encoded(r, 129), *PROSE),
-    "line secret": in_context("channel_secret: @@", lambda r: chars(r, HEX, 32), *PROSE),
-    "yaml password": in_context("database:\n  user: app\n  password: @@\n  port: 5432", simple, *PROSE),
-    "yaml quoted": in_context('  password: "@@"  # rotate', password, *PROSE),
-    "kubernetes env": in_context("- name: DB_PASSWORD\n  value: @@", simple, *PROSE),
-    "json password": in_context('{"user": "app", "password": "@@", "ssl": true}', password, *PROSE),
-    "json escaped": in_context('"{\\"user\\": \\"app\\", \\"password\\": \\"@@\\"}"', simple, *PROSE),
-    "json camel": in_context('"clientSecret": "@@",', lambda r: edged(r, URLSAFE, 30), *PROSE),
-    "toml": in_context('[db]\nuser = "app"\npassword = "@@"', password, *PROSE),
-    "ini": in_context("[smtp]\nuser = app\npassword = @@\n", simple, *PROSE),
-    "python": in_context('conn = connect(host="db", password="@@")', password, *PROSE),
-    "typescript": in_context("const apiKey: string = '@@';", lambda r: chars(r, ALNUM, 32), *PROSE),
-    "go": in_context('dbPassword := "@@"', password, *PROSE),
-    "java": in_context('props.put("db.password", "@@");', simple, *PROSE),
-    "php": in_context("'password' => '@@',", password, *PROSE),
-    "xml": in_context("<server><password>@@</password></server>", simple, *PROSE),
-    "sql": in_context("CREATE USER app WITH PASSWORD '@@';", simple, *PROSE),
-    "flag": in_context("mysqldump --user app --password @@ shop > x.sql", simple, *PROSE),
-    "flag equals": in_context("tool login --token=@@ --quiet", lambda r: chars(r, ALNUM, 24), *PROSE),
-    "connection string": in_context("Server=db;Database=shop;User Id=app;Password=@@;Encrypt=True", simple, *PROSE),
-    "netrc": in_context("machine api.internal.test login aki password @@", simple, *PROSE),
-    "npmrc": in_context("//npm.internal.test/:_authToken=@@", uuid, *PROSE),
-    "docker auth": in_context('{"auths": {"r.internal.test": {"auth": "@@"}}}', lambda r: encoded(r, 24), *PROSE),
-    "query": in_context("GET /v1/x?user=7&api_key=@@&page=2 HTTP/1.1", lambda r: chars(r, ALNUM, 32), *PROSE),
-    "english prose": in_context("The password is @@, do not share it.", simple, *PROSE),
-    "english colon": in_context("Login: aki / Password: @@", simple, *PROSE),
-    "english backticks": in_context("I set the admin password to `@@` for now.", password, *PROSE),
-    "japanese は": in_context("パスワードは @@ です。", simple, *PROSE),
-    "japanese glued": in_context("管理画面のパスワードは@@です", simple, *PROSE),
-    "japanese colon": in_context("ID：aki\nパスワード：@@\n", simple, *PROSE),
-    "japanese brackets": in_context("初期パスワードは「@@」になっています。", simple, *PROSE),
-    "japanese key": in_context("APIキーは@@を使ってください。", lambda r: chars(r, ALNUM, 32), *PROSE),
-    "japanese token": in_context("アクセストークン: @@", lambda r: chars(r, ALNUM, 40), *PROSE),
-    "japanese pin": in_context("暗証番号は @@ です", lambda r: str(r.randrange(1000, 10000)), *PROSE),
-    "private": in_context("<private>@@</private>", lambda r: "会議室の件は" + simple(r), *PROSE),
-    "private lines": in_context("<private>\n- 体調のこと @@\n- 他\n</private>\n", simple, *PROSE),
-}  # fmt: skip
+CARDS = (("4", 16), ("52", 16), ("2301", 16), ("37", 15), ("3530", 16), ("6011", 16), ("62", 16))
+KEYS = ("PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK")
 
 
-def seeds() -> list[Seed]:
-    """Return the same 500 secrets every time, every format about as often."""
-    rng = random.Random(20261102)  # noqa: S311  repeatable, not secret
-    made: list[Seed] = []
-    formats = [*TOKENS, *CONTEXTS]
-    while len(made) < 500:
-        name = formats[len(made) % len(formats)]
-        if name in TOKENS:
-            secret = TOKENS[name](rng)
-            text = rng.choice(TOKEN_PLACES).format(secret)
-        else:
-            text, secret = CONTEXTS[name](rng)
-        made.append(Seed(name, text, secret.removeprefix("https://")))
-    return made
+class Seed(NamedTuple):
+    format: str
+    text: str
+    secret: str
+
+
+def token(name: str, place: str, rng: random.Random) -> Seed:
+    made = fill(TOKENS[name], rng)
+    # the host of a webhook is no secret, nor is that of an error tracker
+    secret = re.sub(r"^https://(?:\S+/(?=[\w-]{24,}$))?|@\S+$", "", made)
+    return Seed(name, place.replace("{}", made), secret)
+
+
+def in_context(name: str, rng: random.Random) -> Seed:
+    made = fill(CONTEXTS[name], rng)
+    _, secret, _ = re.split("[«»]", made)
+    text = re.sub("[«»]", "", made)
+    return Seed(name, rng.choice(PASSAGES).replace("{}", text), secret)
+
+
+def card(rng: random.Random) -> Seed:
+    prefix, length = rng.choice(CARDS)
+    digits = prefix + "".join(rng.choice(string.digits) for _ in range(length - len(prefix) - 1))
+    doubled = [int(d) * (2 - i % 2) for i, d in enumerate(reversed(digits))]
+    digits += str(-sum(sum(divmod(d, 10)) for d in doubled) % 10)
+    written = rng.choice((plain, in_groups, in_dashes, full_width))(digits)
+    return Seed("card", rng.choice(PLACES).replace("{}", written), written)
+
+
+def plain(digits: str) -> str:
+    return digits
+
+
+def in_groups(digits: str) -> str:
+    ends = (0, 4, 8, 12, 16) if len(digits) == 16 else (0, 4, 10, 15)
+    return " ".join(digits[a:b] for a, b in pairwise(ends))
+
+
+def in_dashes(digits: str) -> str:
+    return in_groups(digits).replace(" ", "-")
+
+
+def full_width(digits: str) -> str:
+    return digits.translate(str.maketrans(string.digits, "０１２３４５６７８９"))
+
+
+def private_key(rng: random.Random) -> Seed:
+    label = rng.choice(KEYS)
+    lines = [base64.b64encode(rng.randbytes(48)).decode() for _ in range(rng.randint(4, 20))]
+    head, tail = f"-----BEGIN {label}-----", f"-----END {label}-----"
+    last = base64.b64encode(rng.randbytes(10)).decode()
+    block = "\n".join([head, *lines, last, tail])
+    escaped = block.replace("\n", "\\n")
+    forms = (
+        block,
+        f"この鍵で入れます:\n```\n{block}\n```\n",
+        f'{{"type": "service_account", "private_key": "{escaped}\\n"}}',
+        "> " + block.replace("\n", "\n> ") + "\n\nok",
+        "key: |\n  " + block.replace("\n", "\n  ") + "\nother: 1",
+        "\n".join([head, *lines]) + "\n\nand then it broke off.",
+        block.replace(head, f"{head}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B\n"),
+    )
+    return Seed("private key", rng.choice(forms), rng.choice(lines))
+
+
+FORMATS = (*TOKENS, *CONTEXTS, "card", "private key")
+
+
+def seed(name: str, rng: random.Random) -> Seed:
+    if name in TOKENS:
+        return token(name, rng.choice(PLACES), rng)
+    if name in CONTEXTS:
+        return in_context(name, rng)
+    return card(rng) if name == "card" else private_key(rng)
 
 
 def remains(secret: str, text: str) -> bool:
-    """Tell whether any recognisable piece of a secret is left: half of it, or twelve characters."""
+    """Tell whether a recognisable piece of a secret is left: half of it, or twelve characters."""
     size = min(12, max(4, len(secret) // 2))
     return any(secret[i : i + size] in text for i in range(len(secret) - size + 1))
 
 
-def leaked(seed: Seed) -> bool:
-    cleaned = redact(seed.text).text
-    # a webhook's or DSN's host is no secret
-    piece = seed.secret.rsplit("/", 1)[-1] if "hooks" in seed.secret else seed.secret
-    piece = piece.split("@", 1)[0] if "sentry" in piece else piece
-    return remains(piece, cleaned)
+def missed(material: Iterable[Seed]) -> list[Seed]:
+    return [one for one in material if remains(one.secret, redact(one.text).text)]
 
 
 def test_of_500_secrets_in_over_40_formats_at_least_99_percent_are_gone() -> None:
-    material = seeds()
-    assert len({seed.format for seed in material}) >= 40
-    missed = [seed for seed in material if leaked(seed)]
-    assert len(missed) <= 5, Counter(seed.format for seed in missed)
+    rng = random.Random(20261102)  # noqa: S311  repeatable, not secret
+    material = [seed(FORMATS[i % len(FORMATS)], rng) for i in range(500)]
+    assert len({one.format for one in material}) >= 40
+    left = missed(material)
+    assert len(left) <= 5, Counter(one.format for one in left)
 
 
-@pytest.mark.parametrize("name", [*TOKENS, *CONTEXTS])
-def test_every_format_is_found_in_most_surroundings(name: str) -> None:
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_found_wherever_it_stands(name: str) -> None:
     rng = random.Random(name)  # noqa: S311  repeatable, not secret
-    missed = []
-    for place in TOKEN_PLACES * 2:
-        if name in TOKENS:
-            secret = TOKENS[name](rng)
-            seed = Seed(name, place.format(secret), secret.removeprefix("https://"))
-        else:
-            seed = Seed(name, *CONTEXTS[name](rng))
-        missed += [seed] if leaked(seed) else []
-    assert len(missed) <= 1, [(seed.text, redact(seed.text).text) for seed in missed]
+    material = [token(name, place, rng) for place in PLACES] if name in TOKENS else []
+    material += [seed(name, rng) for _ in range(20)]
+    left = missed(material)
+    assert len(left) <= 1, [(one.text, redact(one.text).text) for one in left]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_stays_redacted_when_redacted_again(name: str) -> None:
+    rng = random.Random(name)  # noqa: S311  repeatable, not secret
+    once = redact(seed(name, rng).text)
+    assert sum(once.counts.values()) >= 1
+    assert redact(once.text).text == once.text
