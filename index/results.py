@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any
 
+from connectors.text import shorten
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from index.engines import Found
@@ -30,11 +31,15 @@ NOTE_SHARE = 0.3
 _PHRASE_BONUS = 0.3
 """For each quoted phrase of a longer query that a chunk holds."""
 
+_EXCERPT_LENGTH = 160
+"""Characters shown of a chunk whose note has no summary: enough to judge, too few to read."""
+
 _SCRIPT_RANK = 10
 """The script of the passages is that of the nearest so many."""
 
 _DESCRIPTION = """
 SELECT chunk.rowid, chunk_id, note, section, path, title, heading, type, summary, kind,
+    substr(chunk.text, 1, 1000) AS beginning,
     coalesce(chunk.confidence, note.confidence) AS confidence, source, project, tags,
     coalesce(at, created) AS date, coalesce(verified, at, created) AS verified
 FROM chunk JOIN note ON note.id = chunk.note
@@ -172,7 +177,7 @@ def _hit(placed: Placed, *, explain: bool) -> Hit:
         path=row["path"],
         title=row["title"] or PurePosixPath(row["path"]).stem,
         heading=row["heading"],
-        summary=row["summary"],
+        summary=row["summary"] or shorten(row["beginning"], _EXCERPT_LENGTH),
         kind=Kind(row["kind"]) if row["kind"] else None,
         confidence=Confidence(row["confidence"]) if row["confidence"] else None,
         source=row["source"],
