@@ -11,11 +11,11 @@ import httpx2
 from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from support.api import RunningApi
-from support.engine import COMMAND, environment
 
 from context_engine.home import Home
 from context_engine.scopes import Scope
+from support.api import RunningApi
+from support.engine import COMMAND, environment
 
 Era = Literal["auto", "legacy"]
 T = TypeVar("T")
