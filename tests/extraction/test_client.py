@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
-from support import ollama_faults as faults
 
 from context_engine.clock import ManualClock
 from context_engine.errors import (
@@ -20,6 +19,7 @@ from context_engine.errors import (
     LLMOutputError,
 )
 from context_engine.settings import Settings
+from support import ollama_faults as faults
 from workers.extraction.client import OllamaModel
 from workers.extraction.outcomes import Outcome
 from workers.extraction.protocol import ChatMessage, Reply

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.conversations import context, owner, talk
 
 from context_engine.events import Role
 from context_engine.insights import Confidence, Insight, Kind
+from support.conversations import context, owner, talk
 from workers.extraction.extract import extract_with_cues
 
 

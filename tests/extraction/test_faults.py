@@ -7,11 +7,11 @@ import time
 from typing import Any
 
 import pytest
-from support import ollama_faults as faults
-from support.conversations import context, owner
 
 from context_engine.errors import DependencyDownError
 from context_engine.insights import Confidence, Kind
+from support import ollama_faults as faults
+from support.conversations import context, owner
 from workers.extraction.client import OllamaModel
 from workers.extraction.extract import ExtractionResult, extract, extract_with_model
 from workers.extraction.outcomes import Outcome

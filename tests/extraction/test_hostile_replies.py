@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.conversations import context, talk
-from support.models import Saying
 
 from context_engine.events import Role
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
+from support.conversations import context, talk
+from support.models import Saying
 from workers.extraction.extract import ExtractionResult, extract_with_model
 from workers.extraction.schema import MAX_CONTENT, MAX_ITEMS, MAX_TITLE, SCHEMA, parse_reply
 

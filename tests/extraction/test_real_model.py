@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
-from support import ollama_server
-from support.conversations import context, owner
 
 from context_engine.errors import DependencyDownError, LLMOutputError
 from context_engine.events import Role
+from support import ollama_server
+from support.conversations import context, owner
 from workers.extraction.client import OllamaModel
 from workers.extraction.extract import extract
 from workers.extraction.outcomes import Outcome

@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from support.conversations import WHEN, context, owner, talk
-from support.models import Saying
 
 from context_engine.events import Role, Utterance
 from context_engine.insights import Confidence, Insight, Kind
 from context_engine.markers import wrap_injected
 from context_engine.scopes import Scope
+from support.conversations import WHEN, context, owner, talk
+from support.models import Saying
 from workers.extraction.extract import ExtractionResult, extract, extract_with_cues
 from workers.extraction.trust import is_hearsay, is_question, is_unsure, overrides
 

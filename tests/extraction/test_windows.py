@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.conversations import owner, talk
 
 from context_engine.events import Role, Utterance
+from support.conversations import owner, talk
 from workers.extraction.prompts import build_messages, prompt_tokens
 from workers.extraction.tokens import least_tokens, most_tokens
 from workers.extraction.windows import Window, halves, split_windows

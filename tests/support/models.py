@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.conversations import WHEN
-
 from workers.extraction.protocol import ChatMessage, Health, Reply
 
 
