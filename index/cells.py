@@ -26,13 +26,15 @@ SMALLEST = 8_000
 GROWTH = 2.0
 """The index is grouped anew when it holds this many times the vectors it was grouped at."""
 
-PROBES = 16
+PROBES = 48
 """Cells that a query looks into."""
 
 MOVED_A_STEP = 2_000
 _MOST_CELLS = 1_000
-_SAMPLE_PER_CELL = 40
-_ROUNDS = 8
+_CELLS_PER_ROOT = 2
+_SAMPLE_PER_CELL = 24
+_ROUNDS = 6
+_POOR_SHARE = 0.1
 
 UNGROUPED = 0
 """The cell of vectors that no centre has yet."""
@@ -49,7 +51,7 @@ class Cells:
     def nearest(self, vector: NDArray[np.float32], probes: int = PROBES) -> list[int]:
         """Return the cells to look into: the nearest of each generation, and the ungrouped."""
         found = [UNGROUPED]
-        closeness = self.centres @ vector
+        closeness = _closeness(vector[np.newaxis, :], self.centres)[0]
         for generation in np.unique(self.generations):
             own = np.flatnonzero(self.generations == generation)
             order = own[np.argsort(-closeness[own], kind="stable")[:probes]]
@@ -59,9 +61,7 @@ class Cells:
     def home(self, vectors: FloatMatrix) -> NDArray[np.int64]:
         """Return the newest generation's cell of each vector."""
         own = np.flatnonzero(self.generations == self.generations.max())
-        homes: NDArray[np.int64] = self.numbers[own][
-            np.argmax(vectors @ self.centres[own].T, axis=1)
-        ]
+        homes: NDArray[np.int64] = self.numbers[own][_homes(vectors, self.centres[own])]
         return homes
 
 
@@ -92,7 +92,7 @@ def tend(connection: apsw.Connection) -> bool:
 
 def _train(connection: apsw.Connection, count: int) -> None:
     """Find centres in a sample and store them as a new generation."""
-    wanted = min(_MOST_CELLS, max(16, round(math.sqrt(count))))
+    wanted = min(_MOST_CELLS, round(_CELLS_PER_ROOT * math.sqrt(count)))
     step = max(1, count // (wanted * _SAMPLE_PER_CELL))
     rows = connection.execute(
         "SELECT vector FROM vector WHERE id % ? = 0 ORDER BY id LIMIT ?",
@@ -140,20 +140,46 @@ def _retire(connection: apsw.Connection, cells: Cells) -> bool:
 
 
 def k_means(sample: FloatMatrix, wanted: int) -> FloatMatrix:
-    """Return `wanted` unit centres of unit rows, by Lloyd's rounds from evenly taken rows.
+    """Return at most `wanted` centres of the rows, by Lloyd's rounds from evenly taken rows.
 
-    The same sample gives the same centres. A centre that loses all its rows stays where it was.
+    The same sample gives the same centres. A centre with few rows moves into a full cell.
     """
     places = np.linspace(0, len(sample) - 1, min(wanted, len(sample))).astype(int)
-    centres = sample[places].copy()
-    for _ in range(_ROUNDS):
-        homes = np.argmax(sample @ centres.T, axis=1)
+    centres: FloatMatrix = sample[places].copy()
+    for last in (False,) * _ROUNDS + (True,):
+        homes = _homes(sample, centres)
+        counts = np.bincount(homes, minlength=len(centres))
         sums = np.zeros_like(centres)
         np.add.at(sums, homes, sample)
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        centres = np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1), centres)
-    found: FloatMatrix = centres.astype(np.float32)
-    return found
+        centres = np.asarray(sums / np.maximum(counts, 1)[:, np.newaxis], dtype=np.float32)
+        if not last:
+            _refill(centres, counts, sample, homes)
+    return centres
+
+
+def _refill(
+    centres: FloatMatrix, counts: NDArray[np.int64], sample: FloatMatrix, homes: NDArray[np.int64]
+) -> None:
+    """Put the centres of the emptiest cells upon rows of the fullest."""
+    order = np.argsort(counts, kind="stable")
+    poor = order[counts[order] <= _POOR_SHARE * counts.mean()]
+    for empty, full in zip(poor, order[::-1], strict=False):
+        rows = np.flatnonzero(homes == full)
+        centres[empty] = sample[rows[len(rows) // 2]]
+
+
+def _homes(vectors: FloatMatrix, centres: FloatMatrix) -> NDArray[np.int64]:
+    homes: NDArray[np.int64] = np.argmax(_closeness(vectors, centres), axis=1)
+    return homes
+
+
+def _closeness(vectors: FloatMatrix, centres: FloatMatrix) -> FloatMatrix:
+    """Return what orders centres by Euclidean distance.
+
+    By cosine, the centres that lie near the mean of all vectors would draw half of them.
+    """
+    closeness = vectors @ centres.T - (centres**2).sum(axis=1) / 2
+    return np.asarray(closeness, dtype=np.float32)
 
 
 def _blob(value: apsw.SQLiteValue) -> bytes:

@@ -23,7 +23,7 @@ _SEPARATOR = " > "
 
 @dataclass(frozen=True)
 class Entry:
-    """One chunk as it is stored. The three `lexical` texts are the columns of the keyword index."""
+    """One chunk as it is stored. `lexical` holds the columns of the keyword index."""
 
     chunk_id: str
     position: int
@@ -33,14 +33,15 @@ class Entry:
     message: bool
     at: datetime | None
     confidence: str | None
-    lexical: tuple[str, str, str]
+    lexical: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    """Body, heading and context, each in parts that are tokenised on their own."""
     passage: str
     """What is embedded."""
 
     @property
     def entry_hash(self) -> bytes:
         """Equal when the keyword entry would be equal."""
-        return _hash(TOKENIZER, *self.lexical)
+        return _hash(TOKENIZER, *("\n".join(parts) for parts in self.lexical))
 
     @property
     def content_hash(self) -> bytes:
@@ -77,7 +78,7 @@ def build_entries(path: str, note: NoteText) -> list[Entry]:
                 message=cut.message,
                 at=cut.at,
                 confidence=cut.confidence,
-                lexical=(cut.text, _headings(path, note, cut), _context(note, cuts, position)),
+                lexical=((cut.text,), _headings(path, note, cut), _context(note, cuts, position)),
                 passage=passage(note.metadata.title, heading, cut.text, message=cut.message),
             )
         )
@@ -108,11 +109,11 @@ def _cuts(note: NoteText) -> Iterator[_Cut]:
             yield _Cut(number, piece.heading, piece.text, part.message, part.at, confidence)
 
 
-def _headings(path: str, note: NoteText, cut: _Cut) -> str:
-    return "\n".join((note.metadata.title or PurePosixPath(path).stem, *cut.heading))
+def _headings(path: str, note: NoteText, cut: _Cut) -> tuple[str, ...]:
+    return (note.metadata.title or PurePosixPath(path).stem, *cut.heading)
 
 
-def _context(note: NoteText, cuts: list[_Cut], position: int) -> str:
+def _context(note: NoteText, cuts: list[_Cut], position: int) -> tuple[str, ...]:
     parts = list(_labels(note.metadata))
     moment = cuts[position].at or note.metadata.created
     if moment is not None:
@@ -122,7 +123,7 @@ def _context(note: NoteText, cuts: list[_Cut], position: int) -> str:
         after = cuts[position + 1 : position + 1 + _NEIGHBOURS]
         parts += [cut.text[-_NEIGHBOUR_CHARACTERS:] for cut in before]
         parts += [cut.text[:_NEIGHBOUR_CHARACTERS] for cut in after]
-    return "\n".join(parts)
+    return tuple(parts)
 
 
 def _labels(metadata: Metadata) -> Iterator[str]:

@@ -20,7 +20,7 @@ MAX_TERMS = 256
 _COMMON_SHARE = 0.4
 """A term that a larger share of the chunks holds says nothing: its idf is next to zero."""
 
-_GATE_CHUNKS = 2_500
+_GATE_CHUNKS = 2_000
 """How many chunks the rarest terms of a query may name, about: what one query scores at most."""
 
 _ASKING_OR_JOINING = """

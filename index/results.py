@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
@@ -132,7 +132,7 @@ def _ranked(evidence: Sequence[Evidence], chunk_ids: Sequence[str]) -> list[Evid
     words = _places([item.bm25_rank and item.bm25 for item in evidence], chunk_ids)
     meanings = _places([item.vector_rank and item.cosine for item in evidence], chunk_ids)
     return [
-        replace(item, bm25_rank=words.get(place), vector_rank=meanings.get(place))
+        Evidence(item.bm25, words.get(place), item.cosine, meanings.get(place), item.named)
         for place, item in enumerate(evidence)
     ]
 

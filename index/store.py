@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 import apsw
 
@@ -49,8 +50,19 @@ class StoredChunk:
 
 def prepare(file: FileState, metadata: Metadata, entries: Sequence[Entry]) -> PreparedNote:
     """Do the work that needs no database."""
-    tokens = [tuple(indexed(text) for text in entry.lexical) for entry in entries]
-    return PreparedNote(file, metadata, entries, tokens)  # type: ignore[arg-type]  # three columns
+    tokens = [_tokens(entry) for entry in entries]
+    return PreparedNote(file, metadata, entries, tokens)
+
+
+def _tokens(entry: Entry) -> tuple[str, str, str]:
+    body, heading, context = (" ".join(map(_indexed, parts)) for parts in entry.lexical)
+    return body, heading, context
+
+
+@lru_cache(maxsize=64)
+def _indexed(text: str) -> str:
+    """Tokenise a text once for its own entry and those of its neighbours."""
+    return indexed(text)
 
 
 def write_note(connection: apsw.Connection, note: PreparedNote) -> int:

@@ -27,6 +27,7 @@ from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
 from context_engine.sqlite import immediate
+from index.cells import tend
 from index.chunking import CHUNKER
 from index.embedding.base import Embedder
 from index.entries import build_entries
@@ -205,6 +206,14 @@ class IndexWriter:
         self._require_match("embedder")
         with damage_reported(self._path):
             return embed_waiting(self._connection, self._embedder, limit)
+
+    def tend(self) -> bool:
+        """Do a bounded piece of grouping vectors where it is due; return whether more is to do.
+
+        Embedding does it by itself, a piece a call.
+        """
+        with damage_reported(self._path):
+            return tend(self._connection)
 
     def adopt_vectors(self, other: Path) -> None:
         """Take over the vectors that the index at `other`, of the same model, knows."""
