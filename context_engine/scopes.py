@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class ScopeRule:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    expanded = str(Path(pattern).expanduser())
+    expanded = str(_resolved(Path(pattern).expanduser()))
     pieces: list[str] = []
     for piece in re.split(r"(/\*\*/?|\*\*|\*)", expanded):
         if piece.startswith("/**"):
@@ -46,6 +47,15 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(pieces) + r"/?\Z")
 
 
+def _resolved(path: Path) -> Path:
+    """Return `path` with the links of its literal beginning followed.
+
+    A working directory is known by its real path, a rule by the one a person uses.
+    """
+    literal = Path(*itertools.takewhile(lambda part: "*" not in part, path.parts))
+    return literal.resolve() / path.relative_to(literal)
+
+
 def _specificity(rule: ScopeRule) -> tuple[int, int]:
     literal = rule.pattern.split("*", 1)[0]
     return (literal.count("/"), len(literal))
@@ -53,7 +63,8 @@ def _specificity(rule: ScopeRule) -> tuple[int, int]:
 
 def scope_for_path(path: str, rules: Sequence[ScopeRule], default: Scope = Scope.PERSONAL) -> Scope:
     """Return the scope of the most specific rule that matches `path`, else `default`."""
+    asked = {path, str(Path(path).resolve())}
     for rule in sorted(rules, key=_specificity, reverse=True):
-        if _compile(rule.pattern).match(path):
+        if any(_compile(rule.pattern).match(each) for each in asked):
             return rule.scope
     return default

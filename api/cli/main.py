@@ -19,6 +19,10 @@ COMMANDS = {
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
     "token": ("api.cli.token", "Create, list and revoke client tokens."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
+    "evaluate-extractor": (
+        "api.cli.evaluate",
+        "Measure how well insights are distilled, on labelled conversations.",
+    ),
     "demo": ("api.cli.demo", "Try everything on sample sessions in a temporary home."),
 }
 
