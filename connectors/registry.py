@@ -9,7 +9,11 @@ from connectors.base import Connector
 from context_engine.errors import UsageError
 
 SOURCES: Mapping[str, str] = {
+    "chatgpt": "connectors.chatgpt",
     "claude": "connectors.claude",
+    "claude-ai": "connectors.claude_ai",
+    "meeting": "connectors.meeting",
+    "confluence": "connectors.confluence",
     "slack": "connectors.slack",
 }
 """What the user types, and the module whose `CONNECTOR` reads it (imported when it is used)."""
