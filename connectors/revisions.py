@@ -7,11 +7,12 @@ that a message keeps its place however the text around it grows, and only news b
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from connectors.base import EVENT_LIMIT, Item
+from connectors.base import EVENT_LIMIT, Item, Ledger
 from connectors.pieces import PartCounter, split_utterance
 from context_engine.events import Checkpoint, Role, SourceDocument, Utterance
 from context_engine.ids import long_id, short_id
@@ -26,6 +27,11 @@ EVENT_UTTERANCES = 500
 """Utterances of one event: thousands of one-word messages are bounded too."""
 
 STATE_VERSION = 1
+
+UNITS = 64
+"""Units of one run whose state is kept at hand."""
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(slots=True)
@@ -133,6 +139,33 @@ class Unit:
             outgoing.placed.append(outgoing.last)
         self._fronts[template.native_id] = front
         self._changed = True
+
+
+class Units:
+    """The units of one run: those read a moment ago are not committed yet, so they are kept."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._recent: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+
+    def open(self, key: str) -> Unit:
+        """Return the unit of this checkpoint key as it was left."""
+        return Unit(key, self._recent.get(key) or self._ledger.checkpoint(key))
+
+    def close(self, unit: Unit) -> Iterator[Item]:
+        """Yield what `unit.items()` yields and remember its state."""
+        for item in unit.items():
+            if isinstance(item, Checkpoint):
+                remember(self._recent, item.key, item.state, UNITS)
+            yield item
+
+
+def remember(kept: OrderedDict[str, _Value], key: str, value: _Value, limit: int) -> None:
+    """Put a value in front of `kept`, which holds the latest `limit`."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > limit:
+        kept.popitem(last=False)
 
 
 def pack(

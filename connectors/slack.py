@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,7 @@ from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.pieces import PartCounter
 from connectors.reports import named_or_counted
-from connectors.revisions import Unit
+from connectors.revisions import Unit, Units, remember
 from connectors.slack_directory import METADATA, Channel, Directory
 from connectors.slack_files import (
     channel_and_messages,
@@ -44,14 +44,11 @@ from connectors.slack_render import Renderer
 from connectors.text import first_sentence, shorten
 from context_engine.clock import Clock, SystemClock
 from context_engine.errors import BadInputError, UsageError
-from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
+from context_engine.events import BadRecord, SourceDocument, UnknownRecord
 
 SOURCE = "slack"
 REMEMBERED = 50_000
 """Threads of this run whose title and length are kept at hand."""
-UNITS = 64
-"""Days of this run whose state is kept at hand: a file may hold the end of the day before."""
-
 _MARKS = re.compile(r"\*\*|~~|`+")
 _WORKSPACE = re.compile(r"https://([a-z0-9][a-z0-9-]{0,60}(?:\.enterprise)?)\.slack\.com/files/")
 
@@ -106,7 +103,7 @@ class _Run:
         self._ledger, self._options, self._clock = ledger, options, clock
         self._exports: dict[str, _Export] = {}
         self._threads: OrderedDict[str, _Thread] = OrderedDict()
-        self._states: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._units = Units(ledger)
 
     def directories(self, roots: Sequence[Path]) -> Iterator[Item]:
         """Read who and what ids mean, wherever below `roots` (or right above) it is told."""
@@ -176,13 +173,10 @@ class _Run:
         messages.sort(key=lambda message: message.order)
         for day, group in groupby(messages, lambda message: f"{message.at:%Y-%m-%d}"):
             key = f"{SOURCE}:{channel.channel_id}/{day}"
-            unit = Unit(key, self._states.get(key) or self._ledger.checkpoint(key))
+            unit = self._units.open(key)
             for message in group:
                 yield from self._take(unit, message, _Place(place, channel, export))
-            for item in unit.items():
-                if isinstance(item, Checkpoint):
-                    _remember(self._states, key, item.state, UNITS)
-                yield item
+            yield from self._units.close(unit)
         yield from _unknown_blocks(export.speaker.renderer, place)
 
     def _message(self, record: Any, place: str) -> Message | BadRecord | UnknownRecord | None:
@@ -224,7 +218,7 @@ class _Run:
         name = first if threaded else f"{message.at:%Y-%m-%d}"
         native_id = f"{channel.channel_id}/{name}"
         thread = self._threads.get(native_id) or _Thread()
-        _remember(self._threads, native_id, thread, REMEMBERED)
+        remember(self._threads, native_id, thread, REMEMBERED)
         if not threaded:
             title = f"{channel.label} {name}"
         else:
@@ -294,13 +288,6 @@ def _unknown_blocks(renderer: Renderer, place: str) -> Iterator[UnknownRecord]:
     for name, count in renderer.unknown.items():
         yield from (UnknownRecord(place, f"block {name}") for _ in range(count))
     renderer.unknown.clear()
-
-
-def _remember(kept: OrderedDict[str, Any], key: str, value: Any, limit: int) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    if len(kept) > limit:
-        kept.popitem(last=False)
 
 
 CONNECTOR = SlackConnector()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.owners import UNSET, name_key
 from connectors.text import clean_text, shorten
 
 METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.json")
@@ -15,7 +15,6 @@ METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.jso
 
 NAME_LENGTH = 80
 _CHANNEL_ID = re.compile(r"[CDG][A-Z0-9]{6,20}\Z")
-_UNSET_OWNER = "owner"
 _GROUP_DM = re.compile(r"mpdm-(.+)-\d+\Z")
 
 
@@ -70,10 +69,10 @@ class Directory:
         former = record.get("previous_names")
         names = [channel_id, record.get("name_normalized"), record.get("name")]
         for name in former if isinstance(former, list) else []:
-            self.folders.setdefault(_key(str(name)), channel_id)
+            self.folders.setdefault(name_key(str(name)), channel_id)
         for name in names:
             if isinstance(name, str) and name:
-                self.folders[_key(name)] = channel_id
+                self.folders[name_key(name)] = channel_id
 
     def person_name(self, user_id: str) -> str | None:
         """Return how a person is shown, or None for one who is not listed."""
@@ -93,8 +92,8 @@ class Directory:
         Id, e-mail and user name decide before display and real names. A name that two persons share
         decides nothing. Without a list of users only an id can be the owner's.
         """
-        wanted = _key(owner_name)
-        if not wanted or wanted == _UNSET_OWNER:
+        wanted = name_key(owner_name)
+        if not wanted or wanted == UNSET:
             return frozenset()
         people = [person for person in self.people.values() if not person.is_bot]
         for named in (
@@ -107,11 +106,11 @@ class Directory:
 
     def channel(self, folder: str, owners: frozenset[str]) -> Channel:
         """Return the channel whose messages lie in `folder` (or are those of this id)."""
-        channel_id = self.folders.get(_key(folder))
+        channel_id = self.folders.get(name_key(folder))
         if channel_id is None:
             known = _CHANNEL_ID.match(folder)
             label = f"DM {folder}" if folder.startswith("D") and known else f"#{one_line(folder)}"
-            return Channel(folder if known else f"name:{_key(folder)}", label)
+            return Channel(folder if known else f"name:{name_key(folder)}", label)
         return Channel(channel_id, self._label(self.channels[channel_id], owners))
 
     def _label(self, record: Mapping[str, Any], owners: frozenset[str]) -> str:
@@ -132,10 +131,6 @@ class Directory:
 def one_line(text: str) -> str:
     """Return `text` as a short line without control characters."""
     return shorten(clean_text(text), NAME_LENGTH)
-
-
-def _key(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def name_in(record: Mapping[str, Any]) -> str | None:
@@ -168,7 +163,7 @@ def _person(record: dict[str, Any]) -> Person:
 
 
 def _keys(*values: Any) -> tuple[str, ...]:
-    return tuple(_key(value) for value in _texts(values) if _key(value))
+    return tuple(name_key(value) for value in _texts(values) if name_key(value))
 
 
 def _texts(values: Iterable[Any]) -> Iterator[str]:
