@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import resource
+import subprocess
+import sys
 import tempfile
-import threading
 import time
 import zlib
 from collections.abc import Sequence
@@ -39,6 +40,7 @@ DIMENSION = 384
 SCOPE = Scope.PERSONAL
 NEIGHBOURS = 50
 QUESTIONS = 300
+_FIRST_NEW = 1_000_000
 _EMPTY_TOKENS = frozenset(tokenize(COMMON_WORDS))
 """What joins words moves a model's vector little."""
 
@@ -77,6 +79,8 @@ class Built:
 def main() -> None:
     """Run and print."""
     arguments = _arguments()
+    if arguments.ingest:
+        _ingest(Home(arguments.ingest))
     embedder, results = TokenSums(), []
     for chunks in arguments.chunks:
         with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +113,7 @@ def measure(home: Home, chunks: int, embedder: TokenSums) -> dict[str, Any]:
         **stages,
         "whole_first_time": first,
         "whole": again,
-        "whole_while_ingesting": _while_ingesting(home, corpus, searcher, questions),
+        "whole_while_ingesting": _while_ingesting(home, searcher, questions),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
 
@@ -185,31 +189,34 @@ def _whole(searcher: Searcher, questions: Sequence[str]) -> dict[str, float]:
     return percentiles(wall) | {f"cpu_{name}": value for name, value in percentiles(cpu).items()}
 
 
-def _while_ingesting(
-    home: Home, corpus: Corpus, searcher: Searcher, questions: Sequence[str]
-) -> dict[str, float]:
-    stop = threading.Event()
+def _while_ingesting(home: Home, searcher: Searcher, questions: Sequence[str]) -> dict[str, float]:
+    """Ask while another process, as in the product, writes notes and indexes them."""
+    command = [sys.executable, __file__, "--ingest", str(home.root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None  # noqa: S101  # asked for above
+        process.stdout.readline()
+        try:
+            return _whole(searcher, questions[:150])
+        finally:
+            process.kill()
 
-    def ingest() -> None:
-        number = 1_000_000
-        with IndexWriter(home, SCOPE, None) as writer:
-            while not stop.is_set():
-                writer.index_note(_write_note(home, corpus, number))
-                number += 1
 
-    thread = threading.Thread(target=ingest)
-    thread.start()
-    try:
-        return _whole(searcher, questions[:150])
-    finally:
-        stop.set()
-        thread.join()
+def _ingest(home: Home) -> None:
+    """Write and index notes until killed."""
+    corpus, number = Corpus(), _FIRST_NEW
+    with IndexWriter(home, SCOPE, TokenSums()) as writer:
+        while True:
+            writer.index_note(_write_note(home, corpus, number))
+            number += 1
+            if number == _FIRST_NEW + 1:
+                print("begun", flush=True)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, nargs="+", default=[7_000, 50_000, 450_000])
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--ingest", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--keep", type=Path, help="folder to keep the homes in")
     return parser.parse_args()
 

@@ -82,7 +82,7 @@ def tend(connection: apsw.Connection) -> bool:
     cells = load_cells(connection)
     if cells is not None and (moved := _move(connection, cells)):
         return moved == MOVED_A_STEP or _retire(connection, cells)
-    count = number(connection, "SELECT count(*) FROM vector")
+    count = number(connection, "SELECT rows FROM tally WHERE name = 'vector'")
     grouped_at = number(connection, "SELECT coalesce(max(grouped_at), 0) FROM centroid")
     if count < SMALLEST or count < GROWTH * grouped_at:
         return False if cells is None else _retire(connection, cells)

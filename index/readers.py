@@ -45,17 +45,18 @@ class Reader:
     meta: dict[str, str] = field(default_factory=dict)
     terms: dict[str, Term] = field(default_factory=dict)
     cells: Cells | None = None
+    cells_state: tuple[apsw.SQLiteValue, ...] = ()
 
     def refresh(self) -> None:
         """Forget what a change of the file made stale. Call inside a read transaction."""
         version = number(self.connection, "PRAGMA data_version")
         if version != self.version:
             self.version = version
+            tally = dict(self.connection.execute("SELECT name, rows FROM tally"))
+            self.chunks, self.vectors = tally["chunk"], tally["vector"]
             self._forget_terms()
             self.meta = read_meta(self.connection)
-            self.chunks = number(self.connection, "SELECT count(*) FROM chunk")
-            self.vectors = number(self.connection, "SELECT count(*) FROM vector")
-            self.cells = load_cells(self.connection)
+            self._load_cells()
 
     def _forget_terms(self) -> None:
         """Drop the document frequencies, unless the index is large and has hardly changed.
@@ -63,11 +64,18 @@ class Reader:
         Counting a frequent term in a large index takes milliseconds; a percent more chunks
         changes no ranking that anybody could see.
         """
-        chunks = number(self.connection, "SELECT count(*) FROM chunk")
-        drift = abs(chunks - self.weighed_at)
-        if chunks < _EXACT_BELOW or drift > _DRIFT * self.weighed_at:
+        drift = abs(self.chunks - self.weighed_at)
+        if self.chunks < _EXACT_BELOW or drift > _DRIFT * self.weighed_at:
             self.terms.clear()
-            self.weighed_at = chunks
+            self.weighed_at = self.chunks
+
+    def _load_cells(self) -> None:
+        state = self.connection.execute(
+            "SELECT max(generation), count(*) FROM centroid"
+        ).fetchall()[0]
+        if state != self.cells_state:
+            self.cells_state = state
+            self.cells = load_cells(self.connection)
 
     def weigh(self, terms: tuple[str, ...]) -> list[Term]:
         """Return the terms with their weights in this index, rarest first."""

@@ -37,19 +37,22 @@ _EXCERPT_LENGTH = 160
 _SCRIPT_RANK = 10
 """The script of the passages is that of the nearest so many."""
 
-_DESCRIPTION = """
-SELECT chunk.rowid, chunk_id, note, section, path, title, heading, type, summary, kind,
-    substr(chunk.text, 1, 1000) AS beginning,
-    coalesce(chunk.confidence, note.confidence) AS confidence, source, project, tags,
-    coalesce(at, created) AS date, coalesce(verified, at, created) AS verified
+_STANDING = """
+SELECT chunk.rowid, chunk_id, note, section, type, kind, coalesce(verified, at, created) AS verified
 FROM chunk JOIN note ON note.id = chunk.note
 WHERE chunk.rowid IN (SELECT value FROM json_each(?))
+"""
+_DESCRIPTION = """
+SELECT path, title, heading, summary, kind, source, project, tags,
+    substr(chunk.text, 1, 1000) AS beginning,
+    coalesce(chunk.confidence, note.confidence) AS confidence, coalesce(at, created) AS date
+FROM chunk JOIN note ON note.id = chunk.note WHERE chunk.rowid = ?
 """
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A candidate with the row that describes it and its score."""
+    """A candidate with what orders it."""
 
     found: Found
     row: Mapping[str, Any]
@@ -77,7 +80,7 @@ class Placed:
 
 def rank(found: Sequence[Found], query: Query, now: float) -> list[Placed]:
     """Return the candidates of all indexes searched, best first."""
-    rows = _describe(found)
+    rows = _standing(found)
     evidence = _ranked([item.evidence for item in found], [row["chunk_id"] for row in rows])
     fused = fuse(evidence, latin_share(query.text), _passages_latin(found, evidence))
     placed = [
@@ -115,13 +118,13 @@ def to_hits(placed: Iterable[Placed], *, explain: bool) -> tuple[Hit, ...]:
     return tuple(_hit(item, explain=explain) for item in placed)
 
 
-def _describe(found: Sequence[Found]) -> list[Mapping[str, Any]]:
-    """Return the rows that describe the candidates, in their order."""
+def _standing(found: Sequence[Found]) -> list[Mapping[str, Any]]:
+    """Return what is needed to order the candidates, in their order."""
     rows: dict[tuple[Scope, int], Mapping[str, Any]] = {}
     for scope, group in groupby(found, key=attrgetter("scope")):
         items = list(group)
         rowids = json.dumps([item.rowid for item in items])
-        cursor = items[0].reader.connection.execute(_DESCRIPTION, (rowids,))
+        cursor = items[0].reader.connection.execute(_STANDING, (rowids,))
         names = [column[0] for column in cursor.get_description()]
         rows.update({(scope, row[0]): dict(zip(names, row, strict=True)) for row in cursor})
     return [rows[item.scope, item.rowid] for item in found]
@@ -170,9 +173,11 @@ def _text(found: Found) -> str:
 
 
 def _hit(placed: Placed, *, explain: bool) -> Hit:
-    row = placed.row
+    cursor = placed.found.reader.connection.execute(_DESCRIPTION, (placed.found.rowid,))
+    names = [column[0] for column in cursor.get_description()]
+    row: dict[str, Any] = dict(zip(names, cursor.fetchall()[0], strict=True))
     return Hit(
-        chunk_id=row["chunk_id"],
+        chunk_id=placed.row["chunk_id"],
         scope=placed.found.scope,
         path=row["path"],
         title=row["title"] or PurePosixPath(row["path"]).stem,

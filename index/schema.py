@@ -99,6 +99,18 @@ CREATE TABLE centroid (
     grouped_at INTEGER NOT NULL,
     vector BLOB NOT NULL
 );
+
+-- counting the rows of a large table takes milliseconds, and every search needs the number
+CREATE TABLE tally (name TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO tally VALUES ('chunk', 0), ('vector', 0);
+CREATE TRIGGER chunk_added AFTER INSERT ON chunk
+    BEGIN UPDATE tally SET rows = rows + 1 WHERE name = 'chunk'; END;
+CREATE TRIGGER chunk_removed AFTER DELETE ON chunk
+    BEGIN UPDATE tally SET rows = rows - 1 WHERE name = 'chunk'; END;
+CREATE TRIGGER vector_added AFTER INSERT ON vector
+    BEGIN UPDATE tally SET rows = rows + 1 WHERE name = 'vector'; END;
+CREATE TRIGGER vector_removed AFTER DELETE ON vector
+    BEGIN UPDATE tally SET rows = rows - 1 WHERE name = 'vector'; END;
 """
 
 MIGRATIONS = (_FIRST,)

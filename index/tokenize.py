@@ -43,7 +43,7 @@ _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FOLD_KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _ONE_WORD = re.compile(rf"[{_CJK}]{{1,4}}|[^\s{_CJK}]{{1,64}}")
 _MAX_NAMING_QUERY = 500
-_PLAIN_WORD = 0.3
+_PLAIN_WORD = 0.2
 """Weight of a one-word query: what is meant may go by another word."""
 
 _SYLLABLE = re.compile("[aeiouy]")
