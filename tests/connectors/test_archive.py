@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.archives import bomb, named_zip, tar_bytes, tar_of, write_zip, zip_bytes
 
 from connectors.archive import Listed, Member, walk_members
 from connectors.archive_budget import Limits
 from context_engine.errors import BadInputError
 from context_engine.events import BadRecord
+from support.archives import bomb, named_zip, tar_bytes, tar_of, write_zip, zip_bytes
 
 
 def contents(

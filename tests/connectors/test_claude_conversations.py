@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from connectors.base import EVENT_LIMIT, PART_LIMIT, ReadOptions
+from connectors.claude_conversation import EVENT_UTTERANCES
+from context_engine.events import Ref, Role
+from context_engine.scopes import Scope, ScopeRule
 from support.transcripts import (
     CWD,
     SESSION,
@@ -24,11 +29,6 @@ from support.transcripts import (
     uuid,
     write,
 )
-
-from connectors.base import EVENT_LIMIT, PART_LIMIT, ReadOptions
-from connectors.claude_conversation import EVENT_UTTERANCES
-from context_engine.events import Ref, Role
-from context_engine.scopes import Scope, ScopeRule
 
 
 @pytest.fixture

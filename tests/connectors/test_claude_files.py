@@ -7,6 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
+
+from connectors.base import ReadOptions
+from connectors.claude_layout import native_id, slug_of
+from context_engine.errors import UsageError
+from context_engine.events import Role
+from context_engine.scopes import Scope, ScopeRule
 from support.transcripts import (
     CWD,
     SESSION,
@@ -18,12 +24,6 @@ from support.transcripts import (
     user,
     write,
 )
-
-from connectors.base import ReadOptions
-from connectors.claude_layout import native_id, slug_of
-from context_engine.errors import UsageError
-from context_engine.events import Role
-from context_engine.scopes import Scope, ScopeRule
 
 WORK = ReadOptions(scope_rules=(ScopeRule("/home/aki/work/**", Scope.WORK),))
 

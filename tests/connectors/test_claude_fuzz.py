@@ -9,6 +9,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from context_engine.events import Role
+from context_engine.markers import wrap_injected
 from support.transcripts import (
     SLUG,
     MemoryLedger,
@@ -21,9 +24,6 @@ from support.transcripts import (
     tool_use,
     user,
 )
-
-from context_engine.events import Role
-from context_engine.markers import wrap_injected
 
 EXAMPLES = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

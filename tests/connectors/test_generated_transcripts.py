@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.transcripts import read
 
 from context_engine.events import Role
+from support.transcripts import read
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "generate_transcripts.py"
 

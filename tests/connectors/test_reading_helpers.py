@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.transcripts import MemoryLedger
 
 from connectors.base import PART_LIMIT
 from connectors.pieces import PartCounter, Unseen, split_utterance
@@ -17,6 +16,7 @@ from connectors.text import clean_text, first_sentence, parse_time, shorten, spl
 from context_engine.clock import ManualClock
 from context_engine.errors import UsageError
 from context_engine.events import Ref, Role, Utterance
+from support.transcripts import MemoryLedger
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES))

@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.transcripts import MemoryLedger, Reading, read
 
 from connectors.base import ReadOptions
 from context_engine.events import Role
 from context_engine.redaction import redact
 from context_engine.scopes import Scope, ScopeRule
+from support.transcripts import MemoryLedger, Reading, read
 
 ROOT = Path(__file__).parents[2] / "samples"
 PROJECTS = ROOT / "claude" / "projects"

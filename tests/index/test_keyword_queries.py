@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from support.notes import index_all, put_note
-from support.toy_embedder import ToyEmbedder
 
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from index.model import SearchRequest
 from index.search import Searcher
+from support.notes import index_all, put_note
+from support.toy_embedder import ToyEmbedder
 
 NOTES = {
     "ticket": "ABC-123 の不具合を直した。原因は時刻の扱い。",

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.notes import index_all, put_conversation, put_note
-from support.toy_embedder import ToyEmbedder
 
 from context_engine.clock import ManualClock, isoformat
 from context_engine.errors import DependencyDownError, IndexCorruptError, NotFoundError
@@ -20,6 +18,8 @@ from context_engine.settings import EmbeddingSettings
 from index.embedding.factory import make_embedder
 from index.model import Filters, SearchRequest
 from index.search import Searcher
+from support.notes import index_all, put_conversation, put_note
+from support.toy_embedder import ToyEmbedder
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 

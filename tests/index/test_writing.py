@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.notes import index_all, put_conversation, put_note
-from support.toy_embedder import ToyEmbedder
 
 from context_engine.clock import ManualClock
 from context_engine.errors import (
@@ -24,6 +22,8 @@ from index.model import Hit, SearchRequest
 from index.rebuild import Rebuild, rebuild, rebuild_damaged
 from index.search import Searcher
 from index.writer import IndexWriter
+from support.notes import index_all, put_conversation, put_note
+from support.toy_embedder import ToyEmbedder
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 QUESTIONS = ("りんごの話", "Valkey", "message 3", "なぜ青か", "get_user_id")

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.ollama_embeddings import MODEL, embedding_server
 
 from context_engine.settings import EmbeddingSettings
 from index.embedding.base import Embedder
 from index.embedding.factory import make_embedder
+from support.ollama_embeddings import MODEL, embedding_server
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from context_engine.errors import BadInputError, ConfigError, DependencyDownError
+from index.embedding.ollama_embed import Deadlines, OllamaEmbedder
+from index.embedding.prefixes import Prefixes
 from support.ollama_embeddings import (
     DIMENSION,
     MODEL,
@@ -17,10 +21,6 @@ from support.ollama_embeddings import (
     embedding_server,
     vector,
 )
-
-from context_engine.errors import BadInputError, ConfigError, DependencyDownError
-from index.embedding.ollama_embed import Deadlines, OllamaEmbedder
-from index.embedding.prefixes import Prefixes
 
 SHORT = Deadlines(passages=0.5, query=0.5)
 
