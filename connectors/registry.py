@@ -14,6 +14,7 @@ SOURCES: Mapping[str, str] = {
     "claude-ai": "connectors.claude_ai",
     "meeting": "connectors.meeting",
     "confluence": "connectors.confluence",
+    "markdown": "connectors.markdown",
     "slack": "connectors.slack",
 }
 """What the user types, and the module whose `CONNECTOR` reads it (imported when it is used)."""

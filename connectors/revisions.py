@@ -28,8 +28,11 @@ EVENT_UTTERANCES = 500
 
 STATE_VERSION = 1
 
-UNITS = 64
-"""Units of one run whose state is kept at hand."""
+UNITS = 600
+"""Units of one run whose state is kept at hand: more than one commit holds."""
+
+UNIT_MESSAGES = 200_000
+"""Messages in the states kept at hand."""
 
 _Value = TypeVar("_Value")
 
@@ -147,6 +150,7 @@ class Units:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._recent: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._messages = 0
 
     def open(self, key: str) -> Unit:
         """Return the unit of this checkpoint key as it was left."""
@@ -156,8 +160,20 @@ class Units:
         """Yield what `unit.items()` yields and remember its state."""
         for item in unit.items():
             if isinstance(item, Checkpoint):
-                remember(self._recent, item.key, item.state, UNITS)
+                self._keep(item.key, item.state)
             yield item
+
+    def _keep(self, key: str, state: Mapping[str, Any]) -> None:
+        self._messages += len(state["messages"]) - _size(self._recent.pop(key, {}))
+        self._recent[key] = state
+        while len(self._recent) > UNITS or (
+            self._messages > UNIT_MESSAGES and len(self._recent) > 1
+        ):
+            self._messages -= _size(self._recent.popitem(last=False)[1])
+
+
+def _size(state: Mapping[str, Any]) -> int:
+    return len(state.get("messages", ()))
 
 
 def remember(kept: OrderedDict[str, _Value], key: str, value: _Value, limit: int) -> None:
