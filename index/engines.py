@@ -25,6 +25,9 @@ _TELLING_SHARE = 0.01
 _TELLING_CHUNKS = 3
 """In a longer query, a name that more chunks hold than both of these tells nothing."""
 
+_MOST_HOLDERS = 5_000
+"""What more chunks hold than this tells nothing even alone, and takes long to list."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -136,7 +139,7 @@ def _tells(reader: Reader, name: Name) -> bool:
     """Tell whether chunks that hold a name are few enough, or it is all that was asked for."""
     frequency = min(term.frequency for term in reader.weigh(name.tokens))
     few = max(_TELLING_CHUNKS, _TELLING_SHARE * reader.chunks)
-    return frequency > 0 and (name.alone or frequency <= few)
+    return 0 < frequency <= (_MOST_HOLDERS if name.alone else few)
 
 
 def _nearest(

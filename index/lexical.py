@@ -14,6 +14,9 @@ from index.tokenize import Name, fold, names_in, stem, tokenize
 COLUMN_WEIGHTS = (1.0, 1.5, 0.4)
 """Of body, heading and context in BM25."""
 
+_MAX_ASKED = 600
+"""Distinct tokens of a query that are looked up at all."""
+
 MAX_TERMS = 256
 """Distinct tokens of a query that are searched; the rarest are kept."""
 
@@ -61,7 +64,7 @@ class Term:
 def parse_query(text: str) -> Query:
     """Return the query that `text` asks; nothing in it is syntax but double quotes."""
     phrases = tuple(dict.fromkeys(filter(None, (fold(found) for found in _PHRASE.findall(text)))))
-    terms = tuple(dict.fromkeys(tokenize(text)))
+    terms = tuple(dict.fromkeys(tokenize(text)))[:_MAX_ASKED]
     telling = tuple(term for term in terms if term not in _FUNCTION_WORDS)
     alone = bool(phrases) and not tokenize(_PHRASE.sub(" ", text))
     return Query(text, telling or terms, phrases, names_in(text), alone)

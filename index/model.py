@@ -17,7 +17,10 @@ MAX_QUERY_CHARACTERS = 4_000
 
 @dataclass(frozen=True)
 class Filters:
-    """Conditions that every hit fulfils; an empty field does not constrain."""
+    """Conditions that every hit fulfils; an empty field does not constrain.
+
+    One of the kinds, one of the source types, but every one of the people and of the tags.
+    """
 
     kinds: tuple[Kind, ...] = ()
     source_types: tuple[str, ...] = ()
