@@ -17,7 +17,7 @@ _SEPARATOR = re.compile(
     (?:
       (?P<sibling>["'`]?(?:</?[A-Za-z]{1,10}>)?[,;\s]{0,40}(?:\w{1,12}="[^"\n]{0,40}"[ ]){0,3}
         \\{0,3}["'<]?(?:value|string|default|secretvalue)\\{0,3}["']?[ ]?[:=>]\s{0,4})
-    | (?P<typed>\??[ \t]?:[ \t]?[A-Za-z][A-Za-z0-9_.<>\[\]?|\ ]{0,30}?[ \t]?=(?![=>])[ \t]?)
+    | (?P<typed>\??[ \t]?:[ \t]?[A-Za-z][A-Za-z_.<>\[\]?|\ ]{0,30}?(?:[ ]=[ ]|[ ]?=(?=["'`])))
     | (?P<compared>[ \t]?[!=]==?[ \t]?(?=["'`]))
     | (?P<assigned>[ \t\u3000]{0,24}(?::=|=>|\?\?=|\|\|=|\?=|->|[=＝])[ \t\u3000]{0,8}\*{0,2})
     | (?P<below>[ \t]?[:：](?:[ \t]?[|>][+-]?)?[ \t]{0,4}\r?\n[ \t]{0,16})
@@ -58,16 +58,23 @@ _LOOKED_AT_AGAIN = 64
 _LONGEST = 8192
 
 # Japanese text ends a value, whether spaced or not; so does what was redacted before.
-_BARE = re.compile(r"[^\s\"'`<>|\ufffc\u3000-\u303f\u3040-\u9fff\uff01\uff08-\uff0c\uff1a-\uff1f]+")
+_ENDS = r"\s\ufffc\u3000-\u303f\u3040-\u9fff\uff01\uff08-\uff0c\uff1a-\uff1f"
+_BARE = re.compile(
+    rf"[^{_ENDS}\"'`<|](?:[^{_ENDS}\"'`<|]|<(?![/!]|[a-z]{{1,10}}[\s>/:])|\|(?!\s|\Z))*"
+)
+_WHOLE_LINE = re.compile(rf"[^{_ENDS}]+(?=[ \t]*(?:\r?\n|\Z))")
 _NEXT = re.compile(
     r"[,;&](?=[ ]?[\"']?[A-Za-z][\w.-]{0,40}[\"']?[ ]?[=:])|&(?:quot|lt|gt|#\d\d|#x\w\w);"
 )
-_BRACKET = re.compile(r"[()\[\]{}]")
+_OPENED = re.compile(r"[()\[\]{}]")
+_CLOSES = re.compile(r"[)\]}](?=[\s.,;:!?)\]}(\[\"'`]|\Z)")
 _TRAILING = re.compile(r"[\]),.;:!?}*\\]+\Z")
-_ASSIGNED_LINE = re.compile(
+# What may stand before a name on a line of its own; an env file's name is not indented.
+_ENV_LINE = re.compile(
     r"(?:>\s?|[|#;] ?|- |\d{1,4}[:.|]|\$ |export |setx? |ENV |ARG |local |readonly |declare -x |"
     r"-e )*\Z"
 )
+_FIELD_LINE = re.compile(r"[ \t>*#;・-]*\Z")
 _LINE_REACH = 40
 
 
@@ -109,7 +116,9 @@ def _read(text: str, name: Name, separator: re.Match[str], longest: int) -> Valu
     if how == "field" and (phrase := _phrase(text, name, start)):
         return phrase
     style = _assigned(text, name, separator) if how == "assigned" else _STYLES.get(how, Style.PROSE)
-    value = _bare(text, start, style, longest)
+    on_its_own = style is Style.ENV or (how == "field" and _begins_line(text, name, _FIELD_LINE))
+    line = _line(text, start, style, longest) if on_its_own else None
+    value = line or _bare(text, start, style, longest)
     if how == "element" and value and not text.startswith("</", value.end):
         return None
     return value
@@ -125,14 +134,14 @@ def _phrase(text: str, name: Name, start: int) -> Value | None:
 def _assigned(text: str, name: Name, separator: re.Match[str]) -> Style:
     """Tell the `=` of an env file or a flag from that of code, where a name or a call follows."""
     spelled = text[name.start : name.end]
-    literal = spelled.isupper() or spelled[0] == "-" or _begins_line(text, name.start)
+    literal = spelled.isupper() or spelled[0] == "-" or _begins_line(text, name, _ENV_LINE)
     return Style.ENV if separator[0] == "=" and literal else Style.CODE
 
 
-def _begins_line(text: str, position: int) -> bool:
-    start = text.rfind("\n", max(0, position - _LINE_REACH), position) + 1
-    near = start > 0 or position <= _LINE_REACH
-    return near and bool(_ASSIGNED_LINE.match(text, start, position))
+def _begins_line(text: str, name: Name, prefix: re.Pattern[str]) -> bool:
+    start = text.rfind("\n", max(0, name.start - _LINE_REACH), name.start) + 1
+    near = start > 0 or name.start <= _LINE_REACH
+    return near and bool(prefix.match(text, start, name.start))
 
 
 def _quoted(text: str, opening: re.Match[str], style: Style, longest: int) -> Value | None:
@@ -164,21 +173,28 @@ def _bare(text: str, start: int, style: Style, longest: int) -> Value | None:
     match = _BARE.match(text, start, start + longest)
     if match is None:
         return None
-    end = match.end()
-    if style is Style.ENV and text[end : end + 1] in {"", "\n", "\r"} and text[end - 1] not in ",)":
-        return Value(start, end, style)
-    following = _NEXT.search(text, start, end + 1) if style is not Style.ENV else None
-    end = _balanced_end(text, start, following.start() if following else end)
+    following = _NEXT.search(text, start, match.end() + 1) if style is not Style.ENV else None
+    end = _balanced_end(text, start, following.start() if following else match.end())
     trailing = _TRAILING.search(text, start, end)
     end = trailing.start() if trailing else end
     return Value(start, end, style) if end > start else None
 
 
 def _balanced_end(text: str, start: int, end: int) -> int:
-    """Return where the first bracket closes that did not open in the value: (password=x)."""
+    """Return where a bracket closes that did not open in the value: (password=x)."""
+    if not _CLOSES.search(text, start, end + 1):
+        return end
     depth = 0
-    for bracket in _BRACKET.finditer(text, start, end):
+    for bracket in _OPENED.finditer(text, start, end):
         depth += 1 if bracket[0] in "([{" else -1
-        if depth < 0:
+        if depth < 0 and _CLOSES.match(text, bracket.start()):
             return bracket.start()
     return end
+
+
+def _line(text: str, start: int, style: Style, longest: int) -> Value | None:
+    """Return the one word that fills the rest of a line, whatever signs it holds."""
+    match = _WHOLE_LINE.match(text, start, start + longest)
+    if match is None or match[0][-1] in ",);":
+        return None
+    return Value(start, match.end(), style)

@@ -58,6 +58,10 @@ _ANCHORS = (
     b"mnemonic",
 )
 
+# "the token service": most mentions of a secret go on in words, and need no closer look.
+_PLAIN = re.compile(
+    r" (?!(?:is|was|to|as|from|be|becomes|changed|set|for|of|on|in|at)\b)[a-z]++[ ,.;)\n?!]"
+)
 _PIN = re.compile(rb"PIN")
 # What stands before `key`, `token` and `pass` says whether they are secret.
 _SECRET_KEYS = (
@@ -121,6 +125,8 @@ def names(subject: Subject) -> Iterator[Name]:
     places += [match.start() for match in _PIN.finditer(subject.ascii)]
     for place in places:
         match = _NAME.match(subject.text, place)
+        if match and _PLAIN.match(subject.text, match.end()):
+            continue
         if match and (name := _classify(subject.text, match)):
             yield name
     if not subject.text.isascii():

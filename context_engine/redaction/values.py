@@ -6,28 +6,33 @@ import re
 import unicodedata
 from itertools import pairwise
 
+# Passwords hold every sign: only what is well-formed as a reference counts as one.
 _REFERENCE = re.compile(
     r"""
-      \$[A-Z_][A-Z0-9_]*(?:$|/) | \$[a-z_][a-zA-Z_]*$      # $DB_PASSWORD, $HOME/x, $password
+    # $entry->x, $DB_PASSWORD, $HOME/x, $password
+      \$\w+(?:->|::) | \$[A-Z_][A-Z0-9_]*(?:$|/) | \$[a-z_][a-zA-Z_]*$
     | \$\w{0,20}?(?:pass|pwd|token|secret|key)\w*$
+    | [$#]\{[A-Za-z_][\w.:?-]* | \$\([a-z]+(?:[\ )]|$) | \{\{ | <%  # ${X:-, $(pass, {{ x }}, <%= x
     | %\w+%$ | @\w+@$ | (?:%[-+0-9.]*[a-z]\W*)+$           # %PASSWORD%, @PASSWORD@, %s:%s
-    | \{[\w.:!\ ]*\}$ | <[\w .-]+> | \[[^\]]*\]?$          # {token}, <your key>, [your key]
+    | \{[\w.:!\ \[\]]*\}?$ | <[\w .-]+> | \[[\w .-]*\]?$        # {token}, <your key>, [your key]
     | (?:process\.env|os\.environ|import\.meta|env|secrets?|vars?|config|settings|self|this)[.\[:]
     | (?:op|vault|arn|sm|ref\+\w+|keyring|https?|file|s3|gs|urn|data|env):
-    | (?:/run/secrets/|projects/|\^|/\^|!(?:vault|secret|env|ref|sub|getatt|import\w*)\b|~/)
+    | (?:/run/secrets/|projects/|\^[\[(\\]|/\^|!(?:vault|secret|env|ref|sub|getatt|import\w*)\b|~/)
     | &(?:\#x?\w+|[a-z]+);                                 # an HTML entity
     | ["'`\\/|&,;:)}\]>-]+$                                # nothing but punctuation
     """,
     re.VERBOSE,
 )
 _TEMPLATE = re.compile(
-    r"[$#]\{|\$\(|<%|\{[{A-Za-z_]|\(\?[:=!<P]|\][+*{]|\\[wdsWDS]|"  # ${X}, $(cmd), {{ x }}, [a-z]+
-    r"(?:required|nullable|string|confirmed)\|"
+    r"\$\{[A-Za-z_][\w.]*\}|\{\{ ?[\w.| ()-]{1,60}\}\}|"
+    r"\{[A-Za-z_][A-Za-z_.]{2,}(?:\(\))?\}|\(\?[:=!<P]|"
+    r"\[[^\]]{1,40}\][+*{]|\\[wdsWDS]|(?:required|nullable|string|confirmed)\|"
 )
 _EXPRESSION = re.compile(
-    r"[(\[{&*]|@[a-z_.]+(?:\(.*)?$"  # (x, [x, {x, &x, *x, @classmethod
-    r"|[A-Za-z_][\w.:>-]*(?:\(.*\)?$|\[)"  # getpass(), tokens[0]
-    r"|[a-z_]+=[A-Za-z(\[]"  # strict=True
+    r"[(\[{]+[\w.,:=#/\[\]()|-]*$|[&*][\w.-]+$|@[a-z_.]+(?:\(.*)?$"  # (x, [x, {x, &x, *x, @x
+    r"|[A-Za-z_](?:[A-Za-z_.:]|->)*\d?[(\[][\w.,=:\[\]()/*-]*$"  # getpass(), tokens[0]
+    r"|[A-Za-z_]{2,}=[\w.,()\[\]]*$"  # strict=True
+    r"|\[[^\]]*\]\("  # a Markdown link
 )
 # Matched against lower case: ignoring case would cost the search its speed.
 _MASK = re.compile(
@@ -86,7 +91,7 @@ _TYPE = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _IDENTIFIER = re.compile(
-    r"[A-Za-z_][A-Za-z]*\d{0,2}(?:(?:\.|->|::|\?\.|_+)[A-Za-z]*\d{0,2})*[!?]?", re.ASCII
+    r"[A-Za-z_][A-Za-z]*\d{0,2}(?:(?:\.|->|::|\?\.|\||_+)[A-Za-z]*\d{0,2})*[!?]?", re.ASCII
 )
 _WORDY = re.compile(r"(?:[A-Z]?[a-z]{1,14}|[A-Z]{1,14}|\d{1,4})\d{0,2}")
 _LETTER = re.compile(r"[^\W\d_]")
