@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.confluence import html_page
 
 from connectors.confluence_dates import _MONTHS, _NUMBERS, _plain, parse_date
 from connectors.confluence_html import HtmlPage, page_id_of, read_page
+from support.confluence import html_page
 
 BOX = "confluence-information-macro"
 
@@ -88,8 +88,9 @@ def test_a_date_in_a_name_is_no_date() -> None:
 
 def test_code_keeps_language_and_body() -> None:
     inside = (
-        '<div class="code panel pdl"><div class="codeHeader"><b>a.py</b></div><div class="codeContent">'
-        '<pre class="syntaxhighlighter-pre" data-syntaxhighlighter-params="brush: py; gutter: false">'
+        '<div class="code panel pdl"><div class="codeHeader"><b>a.py</b></div>'
+        '<div class="codeContent"><pre class="syntaxhighlighter-pre"'
+        ' data-syntaxhighlighter-params="brush: py; gutter: false">'
         "if a &lt; b:\n    x()\n</pre></div></div>"
     )
     assert shown(inside) == "**a.py**\n\n```py\nif a < b:\n    x()\n```"
@@ -119,17 +120,19 @@ def test_links_people_files_and_images_are_named() -> None:
     assert shown('<p><a class="confluence-userlink" data-username="aki">Aki</a></p>') == "@Aki"
     file = '<a href="attachments/1/2.pdf" data-linked-resource-default-alias="plan.pdf">x</a>'
     assert shown(f"<p>{file}</p>") == "[Attachment: plan.pdf]"
-    image = '<img class="confluence-embedded-image" data-linked-resource-default-alias="a.png" src="attachments/1/3.png">'
+    alias = 'data-linked-resource-default-alias="a.png"'
+    image = f'<img class="confluence-embedded-image" {alias} src="attachments/1/3.png">'
     assert shown(f"<p>{image}</p>") == "[Image: a.png]"
 
 
 def test_attachments_and_comments_below_a_page_are_read() -> None:
     below = (
-        '<div class="pageSection group"><div class="pageSectionHeader"><h2 id="attachments">Attachments:'
-        '</h2></div><div class="greybox"><a href="attachments/1/2.pdf">plan.pdf</a> (application/pdf)</div>'
-        '</div><div class="pageSection group"><h2 id="comments">Comments:</h2><table><tr><td>'
-        '<a name="comment-65700"></a><font class="smallfont"><p>Why not Redis?</p></font></td></tr><tr><td>'
-        '<div class="smallfont">Posted by <a href="x">Aki</a> at Nov 03, 2026 10:00</div></td></tr></table></div>'
+        '<div class="pageSection group"><h2 id="attachments">Attachments:</h2><div class="greybox">'
+        '<a href="attachments/1/2.pdf">plan.pdf</a> (application/pdf)</div></div>'
+        '<div class="pageSection group"><h2 id="comments">Comments:</h2><table><tr><td>'
+        '<a name="comment-65700"></a><font class="smallfont"><p>Why not Redis?</p></font></td></tr>'
+        '<tr><td><div class="smallfont">Posted by <a href="x">Aki</a> at Nov 03, 2026 10:00</div>'
+        "</td></tr></table></div>"
     )
     page = read(html_page(below=below))
     assert page.attachments == ["plan.pdf"]
@@ -149,10 +152,11 @@ def test_what_is_no_page_is_said_to_be_none(data: bytes) -> None:
 
 
 parts = st.sampled_from(
-    ["<div id='main-content'>", "</div>", "<div class='panel'>", "<p>", "<table>", "<tr>", "<td>",
-     "<ul class='inline-task-list'>", "<li>", "<pre>", "<a href='x_1.html'>", "<img alt='x'>", "&#0;",
-     "text", "日本", "<h2 id='comments'>", "<a name='comment-1'>", "<", "</p>", "<span id='title-text'>",
-     "<div class='pageSection'>", "<div class='confluence-information-macro'>", "\0", "`", "|"]
+    ["<div id='main-content'>", "</div>", "<div class='panel'>", "<p>", "<table>", "<tr>",
+     "<td>", "<ul class='inline-task-list'>", "<li>", "<pre>", "<a href='x_1.html'>",
+     "<img alt='x'>", "&#0;", "text", "日本", "<h2 id='comments'>", "<a name='comment-1'>",
+     "<", "</p>", "<span id='title-text'>", "<div class='pageSection'>",
+     "<div class='confluence-information-macro'>", "\x00", "`", "|"]
 )  # fmt: skip
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from support.confluence import cdata_inside, code, macro, rich
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from connectors.confluence_storage import Context, storage_to_markdown
 from connectors.confluence_wiki import wiki_to_markdown
+from support.confluence import cdata_inside, code, macro, rich
 
 PEOPLE = {"8a7f0001": "Aki"}
 
@@ -152,8 +154,8 @@ def test_the_new_editor_s_panels_are_quoted_once() -> None:
 def test_tables_of_words_are_pipes_and_spans_repeat_down() -> None:
     text = (
         "<table><tbody><tr><th>who</th><th>what</th></tr>"
-        "<tr><td rowspan='2'>Kim</td><td>a|b</td></tr><tr><td><ul><li>x</li><li>y</li></ul></td></tr>"
-        "</tbody></table>"
+        "<tr><td rowspan='2'>Kim</td><td>a|b</td></tr>"
+        "<tr><td><ul><li>x</li><li>y</li></ul></td></tr></tbody></table>"
     )
     assert shown(text) == ("| who | what |\n| --- | --- |\n| Kim | a\\|b |\n| Kim | • x • y |")
 
@@ -215,3 +217,42 @@ def test_wiki_markup_is_readable() -> None:
         "## Plan\n\n- one\n   - two\n1. first\n\n```java\nx || y\n```\n\n"
         "| a | b |\n| --- | --- |\n| 1 | [doc](https://x.example) |\n> said"
     )
+
+
+tokens = st.sampled_from(
+    ["<p>", "</p>", "<ac:link>", "</ac:link>", "<ri:page ri:content-title='T'/>",
+     "<ri:user/>", "日本", "<ac:structured-macro ac:name='code'>",
+     "<ac:structured-macro ac:name='panel'>", "<ac:macro>", "</ac:structured-macro>",
+     "<ac:plain-text-body>", "</ac:plain-text-body>", "<![CDATA[", "]]>",
+     "<ac:rich-text-body>", "</ac:rich-text-body>", "<ac:parameter ac:name='title'>",
+     "</ac:parameter>", "<table>", "<tr>", "<td colspan='3' rowspan='9'>", "<th>",
+     "</table>", "<ul>", "<ol start='7'>", "<li>", "</li>", "</ul>", "<ac:task-list>",
+     "<ac:task>", "<ac:task-body>", "<ac:image>", "<pre>", "<h2>", "</h2>",
+     "<ac:adf-extension>", "<ac:adf-node type='panel'>", "<ac:emoticon/>", "<br/>", "&nbsp;",
+     "&#0;", "&", "<", "word", "```", "|", "**", "\x00", "\ud800", "<x:y a:b='c'>", "<code>"]
+)  # fmt: skip
+
+
+@given(st.lists(tokens, max_size=40))
+@settings(max_examples=500, deadline=None)
+def test_any_text_ends_without_raising(parts: list[str]) -> None:
+    text = "".join(parts)
+    result = shown(text)
+    assert len(result) < 100 * len(text) + 1_000
+    wiki_to_markdown(text)
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=300, deadline=None)
+def test_code_of_any_content_is_copied(source: str) -> None:
+    source = "".join(c for c in source if c == "\n" or c.isprintable()).strip()
+    if source:
+        lines = shown(code(source, language="x")).split("\n")
+        assert "\n".join(lines[1:-1]) == source
+        assert set(lines[-1]) == {"`"}
+
+
+@given(st.text(alphabet="hq{}code|*#-[]:. \n\\a日", max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_any_wiki_markup_ends_without_raising(text: str) -> None:
+    wiki_to_markdown(text)

@@ -9,10 +9,10 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.confluence import HEAD, PAGE, TAIL, body, cdata, entities, home, page, prop, thing
 
 from connectors.confluence_xml import OBJECT_LIMIT, Entity, EntityReader
 from context_engine.events import BadRecord
+from support.confluence import HEAD, PAGE, TAIL, body, cdata, entities, home, page, prop, thing
 
 
 class Pieces(io.BytesIO):
@@ -71,8 +71,8 @@ def test_bytes_that_are_no_utf_8_are_replaced() -> None:
 
 def test_collections_give_the_ids_of_their_elements() -> None:
     entity = one(
-        '<collection name="bodyContents" class="java.util.Collection"><element class="BodyContent">'
-        '<id name="id">7</id>\n</element><element class="BodyContent"><id name="id">8</id></element>'
+        '<collection name="bodyContents"><element class="BodyContent"><id name="id">7</id>'
+        '\n</element><element class="BodyContent"><id name="id">8</id></element>'
         "</collection>"
     )
     assert entity.many == {"bodyContents": ["7", "8"]}
@@ -182,8 +182,8 @@ def test_what_is_no_export_is_said_to_be_none(data: bytes) -> None:
 tokens = st.sampled_from(
     [
         "<object class='Page'>", "</object>", "<![CDATA[", "]]>", "]] >", "<id name='id'>", "</id>",
-        "<property name='title'>", "</property>", "<collection name='c'>", "</collection>", "&nbsp;",
-        "&#0;", "&", "<!DOCTYPE a>", "<!--", "-->", "<?x", "?>", "\0", "ü", "日本", "<", ">", "'", '"',
+        "<property name='title'>", "</property>", "<collection name='c'>", "</collection>",
+        "&nbsp;", "&#0;", "&", "<!DOCTYPE a>", "<!--", "-->", "<?x", "?>", "\0", "ü", "<", ">", "'",
         "<object", "<hibernate-generic>", "</hibernate-generic>", "1", " ", cdata("x"), page(),
     ]
 )  # fmt: skip
