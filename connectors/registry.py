@@ -14,6 +14,7 @@ SOURCES: Mapping[str, str] = {
     "claude-ai": "connectors.claude_ai",
     "meeting": "connectors.meeting",
     "confluence": "connectors.confluence",
+    "github": "connectors.github",
     "markdown": "connectors.markdown",
     "slack": "connectors.slack",
 }

@@ -64,6 +64,18 @@ class Unit:
         self._met: set[str] = set()
         self._outgoing: dict[str, _Outgoing] = {}
         self._changed = state is None
+        stamp = state.get("stamp") if state else None
+        self._stamp = stamp if isinstance(stamp, str) else ""
+
+    @property
+    def stamp(self) -> str:
+        """What `mark` noted last, in an earlier reading too; empty at first."""
+        return self._stamp
+
+    def mark(self, stamp: str) -> None:
+        """Note which version was read, for sources whose versions may arrive in any order."""
+        self._changed = self._changed or stamp != self._stamp
+        self._stamp = stamp
 
     def add(self, document: SourceDocument, utterance: Utterance, counter: PartCounter) -> None:
         """Take in a message. `document` is the one it belongs to, without utterances.
@@ -117,7 +129,8 @@ class Unit:
     def state(self) -> dict[str, Any]:
         """Return what the constructor takes; JSON values."""
         sent = {name: [it.version, it.part, it.document] for name, it in self._sent.items()}
-        return {"version": STATE_VERSION, "messages": sent, "fronts": self._fronts}
+        state = {"version": STATE_VERSION, "messages": sent, "fronts": self._fronts}
+        return {**state, "stamp": self._stamp} if self._stamp else state
 
     def _piece(self, outgoing: _Outgoing, piece: Utterance, part: int) -> None:
         document, version = outgoing.template.native_id, _version_of(piece)

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any, Protocol
 
+from connectors.markup import fence
+
 
 class Names(Protocol):
     """What ids stand for."""
@@ -45,13 +47,6 @@ def mrkdwn(text: str, names: Names) -> str:
         for number, part in enumerate(parts)
     ]
     return "".join(pieces)
-
-
-def fence(code: str, language: str = "") -> str:
-    """Return `code` as a fenced block on lines of its own; the fence is longer than any inside."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    marks = "`" * (longest + 1)
-    return f"\n{marks}{language}\n{code.strip(chr(10))}\n{marks}\n"
 
 
 def _prose(text: str, names: Names) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.markup import fence, quoted
 from connectors.slack_inline import (
     Names,
     clean_url,
     elements,
-    fence,
     link,
     mrkdwn,
     unescape_entities,
@@ -204,12 +204,6 @@ _BLOCKS: Mapping[str, Callable[[Renderer, dict[str, Any], int], str]] = {
     "markdown": _markdown,
     "table": _table,
 }
-
-
-def quoted(text: str) -> str:
-    """Return `text` as a block quote."""
-    body = text.strip("\n")
-    return "\n".join(f"> {line}".rstrip() for line in body.split("\n")) if body else ""
 
 
 def files(record: Mapping[str, Any], said: str) -> Iterator[str]:

@@ -67,7 +67,10 @@ def test_a_file_is_a_document_and_its_sections_are_the_owners_messages(tmp_path:
         (
             "Aki",
             Role.OWNER,
-            "**キュー**\n\nValkeyに決めた。理由はライセンス。\n\n**詳細**\n\n```sh\n## not a heading\n```",
+            (
+                "**キュー**\n\nValkeyに決めた。理由はライセンス。\n\n**詳細**\n\n"
+                "```sh\n## not a heading\n```"
+            ),
         ),
         ("Aki", Role.OWNER, "**Next**\n\n- write tests"),
     ]
