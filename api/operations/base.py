@@ -14,7 +14,7 @@ from api.operations.shelf import ProjectShelf
 from context_engine.clock import Clock, SystemClock
 from context_engine.home import Home
 from context_engine.scopes import Scope
-from index.model import SearchRequest, SearchResult
+from index.model import ScopeStats, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
     # numpy and SQLite come with it; a tool list must not wait for them
@@ -30,6 +30,10 @@ class Search(Protocol):
 
     def neighbours(self, scope: Scope, chunk_id: str, window: int = 3) -> tuple[ChunkText, ...]:
         """Return a chunk with what stands around it in its note; raises NotFoundError."""
+        ...
+
+    def stats(self, scope: Scope) -> ScopeStats:
+        """Return the state of one scope's index; raises IndexCorruptError."""
         ...
 
 

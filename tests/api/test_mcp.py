@@ -37,7 +37,7 @@ def test_tools_are_the_operations_with_schemas_and_hints(api: RunningApi, era: E
         assert tool.input_schema["additionalProperties"] is False
         assert "$ref" not in json.dumps(tool.input_schema)
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is (name != "save_insight")
+        assert tool.annotations.read_only_hint is (name not in ("save_insight", "reindex"))
         assert tool.annotations.destructive_hint is False
         assert len(tool.description or "") > 100
 

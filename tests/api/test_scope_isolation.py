@@ -112,6 +112,8 @@ def _questions(full: Services, seed: int) -> Sequence[tuple[str, Mapping[str, An
         ("list_projects", {"state": "all"}),
         ("query_self", {"cwd": "/home/aki/shop", "query": _text(dice, 3)}),
         ("read_memory", {"path": "identity/canonical.md", "level": "full"}),
+        ("reindex", {}),
+        ("reindex", {"rebuild": True}),
     ]
     filters: list[dict[str, Any]] = [
         {},
