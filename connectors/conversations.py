@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
@@ -68,24 +68,43 @@ class Reader:
 
     def file(self, member: Member, parse: Parse) -> Iterator[Item]:
         """Yield what is new in one file of records."""
-        key = f"{self._source}:file:{member.identity}"
-        state = self._ledger.checkpoint(key) or {}
-        if state.get("version") != STATE_VERSION:
-            state = {}
-        if state.get("done") is True:
+        if self.is_done(member):
             return
+        try:
+            with member.open() as stream:
+                yield from self.records(member, stream, parse)
+        except BadInputError as error:
+            yield BadRecord(error.place, error.reason)
+
+    def is_done(self, member: Member) -> bool:
+        """Say whether these very bytes were read to their end before."""
+        return self._position_of(member).get("done") is True
+
+    def done(self, member: Member) -> Checkpoint:
+        """Return what says that all of a file was read and sent."""
+        return _position(self._key(member), 0, done=True)
+
+    def _key(self, member: Member) -> str:
+        return f"{self._source}:file:{member.identity}"
+
+    def _position_of(self, member: Member) -> Mapping[str, Any]:
+        state = self._ledger.checkpoint(self._key(member)) or {}
+        return state if state.get("version") == STATE_VERSION else {}
+
+    def records(self, member: Member, stream: BinaryIO, parse: Parse) -> Iterator[Item]:
+        """Yield what is new in the records that `stream`, the opened `member`, holds."""
+        key, state = self._key(member), self._position_of(member)
         done = state.get("records")
         resumed = committed = number = done if isinstance(done, int) else 0
         try:
-            with member.open() as stream:
-                for element in elements(stream):
-                    if element.number <= resumed:
-                        continue
-                    yield from self._record(element, member.place, parse)
-                    number = element.number
-                    if number - committed >= CHECKPOINT_RECORDS:
-                        yield _position(key, number, done=False)
-                        committed = number
+            for element in elements(stream):
+                if element.number <= resumed:
+                    continue
+                yield from self._record(element, member.place, parse)
+                number = element.number
+                if number - committed >= CHECKPOINT_RECORDS:
+                    yield _position(key, number, done=False)
+                    committed = number
         except BadInputError as error:
             yield BadRecord(error.place, error.reason)
             return

@@ -17,6 +17,8 @@ SOURCES: Mapping[str, str] = {
     "github": "connectors.github",
     "markdown": "connectors.markdown",
     "slack": "connectors.slack",
+    "takeout": "connectors.takeout",
+    "takeout-activity": "connectors.takeout_activity",
 }
 """What the user types, and the module whose `CONNECTOR` reads it (imported when it is used)."""
 
