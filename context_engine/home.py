@@ -74,7 +74,7 @@ class Home:
 
     def create(self) -> None:
         """Create the folders, readable by the owner alone."""
-        folders = [self.state, self.state / "index", self.models, self.logs]
+        folders = [self.state, self.state / "index", self.models, self.logs, self.vaults]
         folders += [self.vault(scope) for scope in Scope]
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in folders:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +64,8 @@ def _specificity(rule: ScopeRule) -> tuple[int, int]:
 
 def scope_for_path(path: str, rules: Sequence[ScopeRule], default: Scope = Scope.PERSONAL) -> Scope:
     """Return the scope of the most specific rule that matches `path`, else `default`."""
-    asked = {path, str(Path(path).resolve())}
+    # `~/work/../secret` is not below ~/work
+    asked = {os.path.normpath(path), str(Path(path).resolve())}
     for rule in sorted(rules, key=_specificity, reverse=True):
         if any(_compile(rule.pattern).match(each) for each in asked):
             return rule.scope

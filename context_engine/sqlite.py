@@ -60,11 +60,12 @@ def immediate(connection: apsw.Connection) -> Iterator[apsw.Connection]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
+        connection.execute("COMMIT")
     except BaseException:
+        # a commit that fails (a full disk, a deferred constraint) leaves the transaction open
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:

@@ -53,14 +53,14 @@ _THEN = re.compile(r"[\"'`」』”]?[ ]?(?:to|から|→|->|or)[ ]?")
 
 _OPENING = re.compile(r"(?:[furbFURB@]{0,2})(?P<open>\\{0,3}(?:\"\"\"|'''|[\"'`“‘「『«]))")
 _CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-_LOOKED_AT = 512
+_LOOKED_AT = 300
 _LOOKED_AT_AGAIN = 64
 _LONGEST = 8192
 
 # Japanese text ends a value, whether spaced or not; so does what was redacted before.
 _ENDS = r"\s\ufffc\u3000-\u303f\u3040-\u9fff\uff01\uff08-\uff0c\uff1a-\uff1f"
 _BARE = re.compile(
-    rf"[^{_ENDS}\"'`<|](?:[^{_ENDS}\"'`<|]|<(?![/!]|[a-z]{{1,10}}[\s>/:])|\|(?!\s|\Z))*"
+    rf"[^{_ENDS}\"'`<|](?:[^{_ENDS}\"'`<|]++|<(?![/!]|[a-z]{{1,10}}[\s>/:])|\|(?!\s|\Z))*"
 )
 _WHOLE_LINE = re.compile(rf"[^{_ENDS}]+(?=[ \t]*(?:\r?\n|\Z))")
 _NEXT = re.compile(

@@ -240,7 +240,7 @@ def test_the_owners_pattern_is_a_kind_of_its_own() -> None:
         (r"\d+x", "not allowed"),
         (r".*secret.*", "not allowed"),
         (r"(?:ab){2,9}", "a group cannot repeat"),
-        (r"x{1,9999}", "single character"),
+        (r"x{1,9}", "single character"),
         (r"ab{1,9999}", "more than 256"),
         (r"x\d{1,64}\d{1,64}\d{1,64}y", "too many"),
         (r"(abc)\1", "not allowed"),
@@ -296,7 +296,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
-    short, long = piece * (60_000 // len(piece)), piece * (480_000 // len(piece))
+    short, long = piece * (25_000 // len(piece)), piece * (200_000 // len(piece))
     seconds(short)
     # eight times the text: quadratic work would take sixty-four times as long
     assert seconds(long) < 24 * max(min(seconds(short), seconds(short)), 0.004)
