@@ -7,12 +7,14 @@ from types import MappingProxyType
 from typing import Any
 
 from api.operations.base import Operation
+from api.operations.fetch import FETCH
 from api.operations.get_context import GET_CONTEXT
 from api.operations.list_projects import LIST_PROJECTS
 from api.operations.query_self import QUERY_SELF
 from api.operations.read_memory import READ_MEMORY
 from api.operations.reindex import REINDEX
 from api.operations.save_insight import SAVE_INSIGHT
+from api.operations.search import SEARCH
 from api.operations.search_knowledge import SEARCH_KNOWLEDGE
 
 OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType(
@@ -26,6 +28,8 @@ OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType(
             LIST_PROJECTS,
             SAVE_INSIGHT,
             REINDEX,
+            SEARCH,
+            FETCH,
         )
     }
 )

@@ -28,6 +28,8 @@ GOOD: dict[str, dict[str, Any]] = {
     "list_projects": {},
     "save_insight": {"kind": "learning", "title": "BOMを外す", "content": "CSVはBOMを外して読む。"},
     "reindex": {},
+    "search": {"query": "キューは何にした?"},
+    "fetch": {"id": "work/runbook.md"},
 }
 
 
@@ -108,6 +110,10 @@ def test_hostile_bodies_are_refused_with_a_reason_in_bounded_time(
         ("get_context", "chunk_id", ["", "x", "0" * 15, "0" * 17, "0" * 15 + "\n", "../../etc"]),
         ("get_context", "window", [-1, 21]),
         ("read_memory", "level", ["everything", ""]),
+        ("search", "limit", [3]),
+        ("search", "query", ["", "x" * 10_001]),
+        ("fetch", "id", ["", "x" * 2_049, 7]),
+        ("reindex", "rebuild", ["perhaps", 2]),
         ("read_memory", "budget", [0, 10**9]),
         ("save_insight", "kind", ["rumour", None]),
         ("save_insight", "content", ["", "x" * 8_001]),
@@ -145,7 +151,7 @@ def test_wrong_arguments_are_named(
     ids=range(12),
 )
 def test_a_hostile_query_is_answered_as_text(api: RunningApi, query: str) -> None:
-    for operation in ("search_knowledge", "query_self"):
+    for operation in ("search_knowledge", "query_self", "search"):
         body = json.dumps({"query": query}).encode()
         reply = _post(api, operation, body)
         assert reply.status_code == 200, reply.text

@@ -125,10 +125,13 @@ def _questions(full: Services, seed: int) -> Sequence[tuple[str, Mapping[str, An
     for chosen in filters:
         query = {"query": _text(dice, dice.randint(1, 4)), "limit": 50}
         asked.append(("search_knowledge", query | chosen))
+    asked.append(("search", {"query": _text(dice, 3)}))
     for scope in Scope:
         found = full.index.search(scope, _request(_text(dice, 2)))
         for hit in found.hits[:3]:
             asked.append(("get_context", {"chunk_id": hit.chunk_id}))
+            asked.append(("fetch", {"id": hit.chunk_id}))
+            asked.append(("fetch", {"id": f"{hit.scope}/{hit.path}#{hit.chunk_id}"}))
             asked.append(("read_memory", {"path": f"{hit.scope}/{hit.path}", "level": "full"}))
             asked.append(("read_memory", {"path": hit.path}))
     return asked
