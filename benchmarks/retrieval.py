@@ -68,11 +68,8 @@ class Times:
 
 def main() -> int:
     """Run and print."""
-    arguments = _arguments()
-    folders = sorted(path.parent for path in arguments.data.glob("*/corpus.jsonl"))
-    if (arguments.data / "corpus.jsonl").exists():
-        folders = [arguments.data]
-    chosen = [folder for folder in folders if arguments.set in (None, folder.name)]
+    arguments = parse_arguments(__doc__)
+    chosen = folders(arguments.data, arguments.set)
     if not chosen:
         print(f"no set {arguments.set or ''} in {arguments.data}", file=sys.stderr)
         return 2
@@ -87,13 +84,21 @@ def main() -> int:
     return 0
 
 
+def folders(data: Path, name: str | None) -> list[Path]:
+    """Return the folders of sets in `data`, or `data` when it is one itself; only those `name`d."""
+    found = sorted(path.parent for path in data.glob("*/corpus.jsonl"))
+    if (data / "corpus.jsonl").exists():
+        found = [data]
+    return [folder for folder in found if name in (None, folder.name)]
+
+
 def evaluate(dataset: Dataset, embedder: CachedEmbedder, split: str | None) -> dict[str, Any]:
     """Return all figures of one set."""
     questions = [q for q in dataset.questions if split in (None, split_of(q.id))]
     with tempfile.TemporaryDirectory() as folder:
         started, cpu = time.perf_counter(), time.process_time()
         worlds = {
-            name: _index(corpus, Home(Path(folder) / f"w{number}"), embedder)
+            name: index_world(corpus, Home(Path(folder) / f"w{number}"), embedder)
             for number, (name, corpus) in enumerate(dataset.worlds.items())
         }
         indexing = time.perf_counter() - started
@@ -123,7 +128,8 @@ def split_of(identifier: str) -> str:
     return "dev" if hashlib.md5(identifier.encode()).digest()[0] % 2 == 0 else "test"  # noqa: S324  # no secret
 
 
-def _index(corpus: Sequence[Any], home: Home, embedder: CachedEmbedder) -> World:
+def index_world(corpus: Sequence[Any], home: Home, embedder: CachedEmbedder) -> World:
+    """Write documents as the notes of a new home, and index them with vectors."""
     home.create()
     places = write_vault(corpus, home.vault(SCOPE))
     with IndexWriter(home, SCOPE, embedder) as writer:
@@ -160,7 +166,7 @@ def _engines(
                 meanings = _by_meaning(reader, question.text, vector)
             for engine, rows in (("bm25", words), ("vector", meanings)):
                 found = (documents[_chunk_id(reader, rowid)] for rowid, _ in rows)
-                judged[engine].append(Judged(_once(found), question.relevant))
+                judged[engine].append(Judged(once(found), question.relevant))
     return judged
 
 
@@ -184,7 +190,7 @@ def _hybrid(
         with times.of("whole_without_embedding"):
             result = searchers[question.world].search(SCOPE, SearchRequest(question.text, LIMIT))
         documents = worlds[question.world].documents
-        found = _once(documents[hit.chunk_id] for hit in result.hits)
+        found = once(documents[hit.chunk_id] for hit in result.hits)
         judged.append(Judged(found, question.relevant))
     return judged
 
@@ -194,7 +200,8 @@ def _chunk_id(reader: Reader, rowid: int) -> str:
     return str(reader.connection.execute(query, (rowid,)).fetchall()[0][0])
 
 
-def _once(documents: Iterator[str]) -> list[str]:
+def once(documents: Iterator[str]) -> list[str]:
+    """Return the first ten documents, each once."""
     return list(dict.fromkeys(documents))[:LIMIT]
 
 
@@ -212,8 +219,9 @@ def _print(result: dict[str, Any]) -> None:
     print(f"  times {result['times']}  cpu {result['cpu_seconds']} s", flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+def parse_arguments(description: str | None) -> argparse.Namespace:
+    """Return the choice of sets, of a half of the questions, and of the form of the output."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True, help="folder of BEIR folders")
     parser.add_argument("--set", help="only this one")
     parser.add_argument("--json", action="store_true")
