@@ -125,7 +125,7 @@ class _Run:
         if comment.deleted:
             if not unit.knows(comment.native_id):
                 yield UnknownRecord(place, "deleted comment")
-            unit.withdraw(template, comment.native_id)
+            unit.withdraw(template, comment.native_id, at=comment.at)
         else:
             unit.add(template, utterance, self._counter(comment.thread))
         yield from self._units.close(unit)

@@ -6,12 +6,10 @@ under another name or in another format, adds nothing; a corrected one updates i
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
@@ -22,7 +20,7 @@ from connectors.meeting_names import file_key, moment_in, title_in
 from connectors.owners import is_owner
 from connectors.pieces import PartCounter
 from connectors.reports import named_or_counted
-from connectors.revisions import Units, remember
+from connectors.revisions import Unit, Units
 from connectors.text import clean_text, parse_time, shorten
 from connectors.transcripts import parse_transcript
 from context_engine.clock import Clock, SystemClock
@@ -53,9 +51,6 @@ _LATE = 30 * 60_000  # a recording does not begin so late: these are times of th
 _FEW = 8
 _SIMILAR = 0.5
 _SKETCH = 128
-
-REMEMBERED = 10_000
-"""Meetings of this run whose file names are kept at hand."""
 _SPEAKERS = 20
 
 
@@ -100,7 +95,6 @@ class _Run:
     def __init__(self, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
         self._ledger, self._options, self._clock = ledger, options, clock
         self._units = Units(ledger)
-        self._names: OrderedDict[str, str] = OrderedDict()
 
     def file(self, member: Member) -> Iterator[Item]:
         """Read one file."""
@@ -149,11 +143,12 @@ class _Run:
         )
 
     def _meeting(self, meeting: _Meeting) -> Iterator[Item]:
-        key = f"{SOURCE}:name:{meeting.name}"
-        document, retitles = self._document_of(meeting, self._ledger.checkpoint(key) or {})
-        remember(self._names, document, self._names.get(document) or meeting.name, REMEMBERED)
-        unit = self._units.open(f"{SOURCE}:{document}")
+        document, unit = self._document_of(meeting)
+        # a copy under another name must not rename the note back and forth
+        retitles = unit.stamp in {"", meeting.name}
         template = self._template(meeting, document, meeting.title if retitles else "")
+        if retitles:
+            unit.mark(meeting.name)
         counter, news = PartCounter(), False
         for utterance in self._utterances(meeting, document):
             unit.add(template, utterance, counter)
@@ -162,23 +157,22 @@ class _Run:
             news = True
             yield item
         if news:
-            yield Checkpoint(key, {"document": document, "sketch": sketch(meeting.turns)})
+            known = {"document": document, "sketch": sketch(meeting.turns)}
+            yield Checkpoint(_name_key(meeting), known)
 
-    def _document_of(self, meeting: _Meeting, named: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return the name of the meeting's document, and whether this file may give it a title.
+    def _document_of(self, meeting: _Meeting) -> tuple[str, Unit]:
+        """Return the name of the meeting's document and what was sent of it.
 
-        named: what is known of an earlier file of this name. When most of its words are in this
-        one, this one is its corrected version.
+        Where the words of an earlier file of this name are for the most part in this one, this one
+        is its corrected version.
         """
-        own, earlier, known = meeting.fingerprint, named.get("document"), named.get("sketch")
-        this_run = self._names.get(own)
-        if this_run is not None:
-            return own, this_run == meeting.name
-        if self._ledger.seen(list(utterance_ids(meeting.turns, own))):
-            return own, earlier == own
+        own = meeting.fingerprint
+        unit = self._units.open(f"{SOURCE}:{own}")
+        state = {} if unit.stamp else self._ledger.checkpoint(_name_key(meeting)) or {}
+        earlier, known = state.get("document"), state.get("sketch")
         if isinstance(earlier, str) and isinstance(known, list) and alike(known, meeting.turns):
-            return earlier, True
-        return own, True
+            return earlier, self._units.open(f"{SOURCE}:{earlier}")
+        return own, unit
 
     def _template(self, meeting: _Meeting, document: str, title: str) -> SourceDocument:
         speakers = dict.fromkeys(turn.speaker for turn in meeting.turns if turn.speaker)
@@ -210,6 +204,10 @@ class _Run:
                 at=_at(meeting.started, turn.start, base),
                 text=turn.text,
             )
+
+
+def _name_key(meeting: _Meeting) -> str:
+    return f"{SOURCE}:name:{meeting.name}"
 
 
 def _at(started: datetime | None, start: int | None, base: int) -> datetime | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 from connectors.base import EVENT_LIMIT, Item, Ledger
@@ -94,16 +95,22 @@ class Unit:
         """Say whether a version of this message was sent before."""
         return native_id in self._sent
 
-    def withdraw(self, template: SourceDocument, native_id: str, text: str = REMOVED) -> None:
+    def withdraw(
+        self,
+        template: SourceDocument,
+        native_id: str,
+        text: str = REMOVED,
+        at: datetime | None = None,
+    ) -> None:
         """Replace a message that was sent before by `text`, in the document where it lies.
 
-        template: gives all but the document's name and title.
+        template: gives all but the document's name and title. at: when the message was said.
         """
         sent = self._sent.get(native_id)
         if sent is None:
             return
         self._met.add(native_id)
-        notice = Utterance(native_id, "source", Role.OTHER, None, text)
+        notice = Utterance(native_id, "source", Role.OTHER, at, text)
         version = _version_of(notice)
         if sent.version != version:
             # no title: it stays what it is
@@ -136,7 +143,7 @@ class Unit:
         document, version = outgoing.template.native_id, _version_of(piece)
         sent = self._sent.get(piece.native_id)
         if sent is not None and sent.document != document:
-            self.withdraw(outgoing.template, piece.native_id, MOVED)
+            self.withdraw(outgoing.template, piece.native_id, MOVED, piece.at)
             sent = None
         part = sent.part if sent else part
         outgoing.last = (part, piece)

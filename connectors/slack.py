@@ -198,7 +198,7 @@ class _Run:
             if not unit.knows(native_id):
                 yield UnknownRecord(at.place, TOMBSTONE)
             for name in (native_id, f"{native_id}/shown"):
-                unit.withdraw(document, name)
+                unit.withdraw(document, name, at=message.at)
             return
         if message.subtype is not None and message.subtype not in SPEECH:
             # its text is taken all the same: a new kind of message is still a message
@@ -208,7 +208,7 @@ class _Run:
             unit.add(document, utterance, counter)
             said_ids.add(utterance.native_id)
         if said_ids and f"{native_id}/shown" not in said_ids:
-            unit.withdraw(document, f"{native_id}/shown")
+            unit.withdraw(document, f"{native_id}/shown", at=message.at)
 
     def _document(self, message: Message, at: _Place) -> tuple[SourceDocument, PartCounter]:
         """Return the document a message belongs to, and the counter of its parts."""
