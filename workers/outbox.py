@@ -33,7 +33,7 @@ class Outbox:
     """Events and jobs of one home. Thread-safe: one connection a thread."""
 
     def __init__(self, path: Path, *, clock: Clock | None = None) -> None:
-        self._path = path
+        self.path = path
         self.clock = clock or SystemClock()
         self._local = threading.local()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -359,7 +359,7 @@ class Outbox:
         name = "durable" if durable else "fast"
         connection: apsw.Connection | None = getattr(self._local, name, None)
         if connection is None:
-            connection = connect(self._path, durable=durable)
+            connection = connect(self.path, durable=durable)
             setattr(self._local, name, connection)
         return connection
 
