@@ -26,6 +26,14 @@ _DIGITS = bytes(
 )
 _CANDIDATE = re.compile(rb"0000 ?0000[0 ]{4,}+")
 
+_OTHER_NAME = re.compile(
+    r"(?:id|ts|time|timestamp|offset|seq|ref|trace|hash|version|size|bytes|order|invoice|tracking|"
+    r"番号|伝票|注文|追跡)[\"']?[ ]?[=:：#はが]?[ ]?[\"']?\Z",
+    re.IGNORECASE,
+)
+_CARD_NAME = re.compile("card|カード", re.IGNORECASE)
+_REACH = 24
+
 # issuer identification numbers: first digits from, to, and the lengths issued
 _ISSUERS: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("4", "4", frozenset({16})),
@@ -54,8 +62,18 @@ def cards(subject: Subject) -> Iterator[Span]:
 def _valid(matches: Iterator[re.Match[str]]) -> Iterator[Span]:
     for match in matches:
         digits = "".join(str(int(c)) for c in match[0] if c.isdigit())
-        if _issued(digits) and _luhn(digits):
+        if _issued(digits) and _luhn(digits) and not _is_other_number(match):
             yield Span(match.start(), match.end(), "card-number")
+
+
+def _is_other_number(match: re.Match[str]) -> bool:
+    """Tell whether the words before say that a number is an id or a time.
+
+    Every tenth number of a card's length passes the check digit.
+    """
+    before = match.string[max(0, match.start() - _REACH) : match.start()]
+    named = bool(_OTHER_NAME.search(before)) and not _CARD_NAME.search(before)
+    return named and not match["gap"]
 
 
 def _issued(digits: str) -> bool:

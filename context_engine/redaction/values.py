@@ -30,6 +30,7 @@ _TEMPLATE = re.compile(
 )
 _EXPRESSION = re.compile(
     r"[(\[{]+[\w.,:=#/\[\]()|-]*$|[&*][\w.-]+$|@[a-z_.]+(?:\(.*)?$"  # (x, [x, {x, &x, *x, @x
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[(\[]"  # base64.b64encode(
     r"|[A-Za-z_](?:[A-Za-z_.:]|->)*\d?[(\[][\w.,=:\[\]()/*-]*$"  # getpass(), tokens[0]
     r"|[A-Za-z_]{2,}=[\w.,()\[\]]*$"  # strict=True
     r"|\[[^\]]*\]\("  # a Markdown link

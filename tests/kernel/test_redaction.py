@@ -38,6 +38,8 @@ KEY = (
         ("Cookie: sid=0123456789abcdef; a=b", "Cookie: [redacted:cookie]"),
         ("Authorization: Basic YWtpOmh1bnRlcjI=", "Authorization: Basic [redacted:authorization]"),
         ("card 4242 4242 4242 4242, ok", "card [redacted:card-number], ok"),
+        ("カード番号は4111111111111111です", "カード番号は[redacted:card-number]です"),
+        ('{"card_number": "4111111111111111"}', '{"card_number": "[redacted:card-number]"}'),
         ("a <private>b\nc</private> d", "a [redacted:private] d"),
         ("(token=a1b2c3d4e5f6)", "(token=[redacted:token])"),
         ("?api_key=a1b2c3d4e5f6&page=2", "?api_key=[redacted:api-key]&page=2"),
