@@ -138,12 +138,22 @@ def collect(
 def redact_document(
     document: SourceDocument, options: RedactionOptions, counts: Counter[str]
 ) -> SourceDocument:
-    """Return `document` without secrets, adding to `counts` how many of which kind."""
-    title = redact(document.title, options)
-    counts.update(title.counts)
-    utterances = []
-    for utterance in document.utterances:
-        redacted = redact(utterance.text, options)
+    """Return `document` without secrets in any of its text, adding to `counts` what was found."""
+
+    def clean(text: str) -> str:
+        redacted = redact(text, options)
         counts.update(redacted.counts)
-        utterances.append(dataclasses.replace(utterance, text=redacted.text))
-    return dataclasses.replace(document, title=title.text, utterances=tuple(utterances))
+        return redacted.text
+
+    return dataclasses.replace(
+        document,
+        title=clean(document.title),
+        url=None if document.url is None else clean(document.url),
+        project=None if document.project is None else clean(document.project),
+        refs=tuple(dataclasses.replace(ref, path=clean(ref.path)) for ref in document.refs),
+        meta={key: clean(value) for key, value in document.meta.items()},
+        utterances=tuple(
+            dataclasses.replace(said, author=clean(said.author), text=clean(said.text))
+            for said in document.utterances
+        ),
+    )

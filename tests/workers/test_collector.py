@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from connectors.base import Item, Ledger, ReadOptions
 from context_engine.events import (
     BadRecord,
     Checkpoint,
+    Ref,
     Role,
     SourceDocument,
     UnknownRecord,
@@ -104,6 +106,21 @@ def test_secrets_never_reach_the_outbox_and_are_counted_by_kind(outbox: Outbox) 
     event = document("a", f"鍵は {secret} です")
     report = collect(Scripted([event]), [], outbox, ReadOptions())
     assert sum(report.redacted.values()) == 1
+    outbox.close()
+    for path in outbox.path.parent.iterdir():
+        assert secret.encode() not in path.read_bytes()
+
+
+def test_secrets_beside_the_text_are_taken_out_too(outbox: Outbox) -> None:
+    secret = "AKIA" + "QWERTYUIOPASDFGH"
+    event = dataclasses.replace(
+        document("a"),
+        title=f"with {secret}",
+        url=f"https://example.org/?key={secret}",
+        meta={"branch": f"fix-{secret}"},
+        refs=(Ref("/home/aki/shop", f"{secret}.txt"),),
+    )
+    collect(Scripted([event]), [], outbox, ReadOptions())
     outbox.close()
     for path in outbox.path.parent.iterdir():
         assert secret.encode() not in path.read_bytes()
