@@ -9,6 +9,7 @@ from typing import Any
 
 from connectors.branches import Node
 from connectors.conversation_records import (
+    MESSAGE_LIMIT,
     Context,
     Findings,
     Parsed,
@@ -65,6 +66,8 @@ def parse_record(record: dict[str, Any], place: str, context: Context) -> Parsed
         return BadRecord(place, "a conversation without an id")
     if not isinstance(mapping, dict):
         return BadRecord(place, "a conversation whose mapping is not an object")
+    if len(mapping) > MESSAGE_LIMIT:
+        return BadRecord(place, f"a conversation of more than {MESSAGE_LIMIT:,} messages")
     found = Findings()
     nodes = [_node(name, item, f"{key}/{name}", found, context) for name, item in mapping.items()]
     return Thread(

@@ -10,6 +10,7 @@ from typing import Any
 
 from connectors.branches import Node
 from connectors.conversation_records import (
+    MESSAGE_LIMIT,
     Context,
     Findings,
     Parsed,
@@ -75,6 +76,8 @@ def _conversation(record: dict[str, Any], place: str, context: Context) -> Parse
         return BadRecord(place, "a conversation without an id")
     if not isinstance(messages, list):
         return BadRecord(place, "a conversation without messages")
+    if len(messages) > MESSAGE_LIMIT:
+        return BadRecord(place, f"a conversation of more than {MESSAGE_LIMIT:,} messages")
     found = Findings()
     authors = _Authors.among(messages)
     nodes = [node for message in messages for node in _node(message, key, authors, found, context)]

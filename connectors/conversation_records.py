@@ -16,6 +16,8 @@ from context_engine.ids import short_id
 
 ID_LENGTH = 200
 FILES_SHOWN = 20
+MESSAGE_LIMIT = 100_000
+"""Messages of one conversation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,9 @@ from connectors.jsonl import LINE_LIMIT, parse_object
 RECORD_LIMIT = LINE_LIMIT
 """Bytes of one record."""
 
+OBJECT_LIMIT = 400_000
+"""Objects and lists in one record, estimated by its brackets: each costs 230 bytes parsed."""
+
 STRAY_LIMIT = 100
 """Brackets without a partner after which a file is given up."""
 
@@ -40,6 +43,8 @@ class Element:
 
     def parse(self) -> dict[str, Any] | str:
         """Return the JSON object, or the reason why there is none."""
+        if self.data.count(b"{") + self.data.count(b"[") > OBJECT_LIMIT:
+            return f"more than {OBJECT_LIMIT:,} objects in one record"
         return self.problem or parse_object(self.data) or "empty"
 
 

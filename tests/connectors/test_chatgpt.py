@@ -222,6 +222,13 @@ def test_what_is_not_there_or_not_ours_is_said(tmp_path: Path) -> None:
     assert "not an export of chatgpt" in read(photo).bad[0].reason
 
 
+def test_a_conversation_made_to_fill_the_memory_is_refused_by_name() -> None:
+    crowd = {str(n): None for n in range(100_001)}
+    reading = read_records({"id": "1", "mapping": crowd}, {"id": "2", "x": [{}] * 400_001})
+    assert "more than 100,000 messages" in reading.bad[0].reason
+    assert "more than 400,000 objects" in reading.bad[1].reason
+
+
 EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FULL = gpt_chat(
     ROOT,
