@@ -60,7 +60,8 @@ CREATE TABLE labelled(content TEXT, label TEXT, PRIMARY KEY(content, label)) WIT
 BEGIN;
 """
 _INDEXES = """
-CREATE INDEX content_page ON content(page); CREATE INDEX content_original ON content(original);
+CREATE INDEX content_page ON content(page, kind);
+CREATE INDEX content_original ON content(original) WHERE original<>'';
 CREATE INDEX body_owner ON body(owner); CREATE INDEX held_owner ON held(owner);
 CREATE INDEX said_owner ON said(owner); CREATE INDEX said_id ON said(id);
 """
@@ -199,14 +200,16 @@ class Export:
     def versions(self, content_id: str) -> list[Content]:
         """Return the old versions of something."""
         rows = self._db.execute(
-            "SELECT id, kind, page, data FROM content WHERE original=?", (content_id,)
+            "SELECT id, kind, page, data FROM content WHERE original=? AND original<>''",
+            (content_id,),
         )
         return [_content(*row) for row in rows]
 
     def attached(self, page_id: str, kind: str) -> list[Content]:
         """Return what belongs to a page (`Comment`, `Attachment`) and is current, by id."""
+        # the plus keeps SQLite from its index of old versions, where most rows are alike
         rows = self._db.execute(
-            "SELECT id, kind, page, data FROM content WHERE page=? AND kind=? AND original=''"
+            "SELECT id, kind, page, data FROM content WHERE page=? AND kind=? AND +original=''"
             " ORDER BY length(id), id",
             (page_id, kind),
         )

@@ -77,6 +77,7 @@ _MARKS = {
 }
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
+_SPACES = re.compile(" {2,}")
 _FENCE = re.compile(r"^( *)(`{3}|~{3})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _LANGUAGE = re.compile(r"[^\w+#.-]")
@@ -223,9 +224,15 @@ def _squeezed(text: str | None) -> str:
 
 
 def _paragraph(parts: Iterable[str]) -> list[str]:
-    text = _BREAK.sub("\n", "".join(parts)).strip()
-    text = re.sub(r" {2,}", " ", text)
-    return [_FENCE.sub(r"\1\\\2", text)] if text else []
+    text = "".join(parts)
+    if "\n" in text:
+        text = _BREAK.sub("\n", text)
+    if "  " in text:
+        text = _SPACES.sub(" ", text)
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(r"\1\\\2", text)
+    text = text.strip()
+    return [text] if text else []
 
 
 def _quoted(blocks: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from connectors.base import PART_LIMIT, ReadOptions
 from connectors.confluence import ConfluenceConnector
 from connectors.revisions import REMOVED
 from context_engine.errors import UsageError
-from context_engine.events import Role
+from context_engine.events import Checkpoint, Role
 from support.archives import write_zip
 from support.confluence import (
     AKI,
@@ -367,7 +367,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     ledger, seen = MemoryLedger(), 0
     stream = CONFLUENCE.read([tmp_path], ledger, ReadOptions())
     for item in stream:
-        if hasattr(item, "key"):
+        if isinstance(item, Checkpoint):
             ledger.commit([], item)
             seen += 1
         if seen == 7:
