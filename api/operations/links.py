@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict
 
+from context_engine.home import Home
+
 if TYPE_CHECKING:
+    from vault.markdown import Link
     from vault.notes import Note
 
 _MAX_LINKS = 20
@@ -25,24 +31,52 @@ class LinkTo(BaseModel):
     path: str
 
 
-def links_of(note: Note, body: str) -> tuple[LinkTo, ...]:
-    """Return the links in `body` to other notes of the same vault, the first twenty."""
-    found = dict.fromkeys(_inside(note, body))
-    return tuple(
-        LinkTo(text=text[:_MAX_TEXT], path=path) for text, path in list(found)[:_MAX_LINKS]
-    )
+class Links:
+    """The links of one note to others of its vault. No link leads out of a vault."""
 
+    def __init__(self, home: Home, note: Note) -> None:
+        self._home = home
+        self._note = note
 
-def _inside(note: Note, body: str) -> Iterator[tuple[str, str]]:
-    from vault.markdown import links
+    def within(self, text: str) -> tuple[LinkTo, ...]:
+        """Return the first twenty links in `text`, a part of the note, each once."""
+        found = dict.fromkeys(self._inside(text))
+        return tuple(
+            LinkTo(text=words[:_MAX_TEXT], path=f"{self._note.scope.value}/{path}")
+            for words, path in list(found)[:_MAX_LINKS]
+        )
 
-    for link in links(body):
+    def _inside(self, text: str) -> Iterator[tuple[str, str]]:
+        from vault.markdown import links
+
+        for link in links(text):
+            path = self._path(link)
+            if path is not None:
+                yield link.text or link.target, path
+
+    def _path(self, link: Link) -> str | None:
         target = link.target.split("#", 1)[0].strip()
         if not target or "://" in target or target.startswith(("/", "mailto:")):
-            continue
-        folder = "" if link.wiki else posixpath.dirname(note.path)
+            return None
+        folder = "" if link.wiki else posixpath.dirname(self._note.path)
         spelled = target if link.wiki else unquote(target)
         path = posixpath.normpath(posixpath.join(folder, spelled))
-        if not path.startswith(".."):
-            name = path if path.endswith(".md") else f"{path}.md"
-            yield link.text or link.target, f"{note.scope.value}/{name}"
+        if path.startswith(".."):
+            return None
+        name = path if path.endswith(".md") else f"{path}.md"
+        return self._by_name.get(_key(name), name) if link.wiki and "/" not in name else name
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, str]:
+        """Where `[[name]]` leads: a note so called lies at the top, else anywhere in the vault."""
+        from vault.listing import list_notes
+        from vault.paths import vault_root
+
+        notes = [file.path for file in list_notes(vault_root(self._home, self._note.scope))]
+        # the last one of a name wins: the highest, then the first
+        notes.sort(key=lambda path: (path.count("/"), path), reverse=True)
+        return {_key(PurePosixPath(path).name): path for path in notes}
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

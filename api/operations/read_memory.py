@@ -13,9 +13,10 @@ from api.caller import Caller
 from api.operations.base import Answer, Operation, Request, Services
 from api.operations.budget import MAX_BUDGET, MIN_BUDGET, characters_within, largest_within
 from api.operations.found import clip
-from api.operations.links import LinkTo, links_of
+from api.operations.linked import FEW_LINES, MAX_LINES, Linked, LinkedNote, linked_notes
+from api.operations.links import Links, LinkTo
 from api.operations.notes import for_readers, load_note, place_of
-from api.operations.outline import as_markdown, best_sections, keep, outline
+from api.operations.outline import best_sections, outline
 from api.operations.quoting import NOTICE, Label, Notice, label
 from api.operations.staleness import stale_warnings
 from context_engine.clock import isoformat
@@ -25,12 +26,17 @@ if TYPE_CHECKING:
 
     from vault.notes import Note
 
-_MAX_SCANNED = 1_000_000
+_MAX_SCANNED = 400_000
 """Characters of a note that an outline or the choice of a section looks at."""
 _MAX_TITLE = 80
 _MAX_FIELD = 40
 _TEXT_SHARE = 0.8
 """Of the budget, when there are links to be listed too."""
+_FOLLOWED_SHARE = 0.4
+"""Of the budget, for linked notes; what they leave is not given back to the text."""
+
+_NO_WORD_SHARED = "nothing in it shares a word with the query; this is its plain outline"
+_ONLY_THE_BEGINNING = "a very long note: only its beginning was looked at; see level 'full'"
 
 
 class Level(StrEnum):
@@ -55,6 +61,10 @@ class ReadMemoryRequest(Request):
         str | None,
         Field(min_length=1, max_length=2000, description="What you want from the note."),
     ] = None
+    follow: Annotated[
+        bool,
+        Field(description="Also outline the notes it links to, by what query asks."),
+    ] = False
     offset: Annotated[
         int, Field(ge=0, description="With full: the next_offset of the answer before.")
     ] = 0
@@ -90,11 +100,16 @@ class ReadMemoryAnswer(Answer):
         int | None, Field(description="Where the rest begins; null: nothing is missing.")
     ]
     links: tuple[LinkTo, ...]
-    warnings: tuple[str, ...]
+    linked: Annotated[
+        tuple[LinkedNote, ...], Field(description="With follow: the notes it links to, outlined.")
+    ]
+    warnings: Annotated[
+        tuple[str, ...], Field(description="What speaks against relying on it, or is missing.")
+    ]
 
     def result_ids(self) -> tuple[str, ...]:
-        """Return the note quoted."""
-        return (self.path,)
+        """Return the notes quoted."""
+        return (self.path, *(note.path for note in self.linked))
 
 
 def read_memory(services: Services, caller: Caller, request: ReadMemoryRequest) -> ReadMemoryAnswer:
@@ -103,21 +118,47 @@ def read_memory(services: Services, caller: Caller, request: ReadMemoryRequest) 
     Raises NotFoundError when it is absent or not the caller's to read.
     """
     note = load_note(services, caller, request.path)
-    extract = _EXTRACTS[request.level](for_readers(note), request)
-    bare = _answer(note, request, extract)
-    links = links_of(note, extract.take(extract.most)[0])
-    room = request.budget * _TEXT_SHARE if links else request.budget
+    body = for_readers(note)
+    extract = _EXTRACTS[request.level](body, request)
+    links = Links(services.home, note)
+    answer = _with_text(_answer(note, request, extract), extract, links, request)
+    if not request.follow:
+        return answer
+    # an outline leaves out most lines, and with them the links that are asked for
+    targets = links.within(body[:_MAX_SCANNED])
+    linked = linked_notes(services, caller, targets, request.query, but=place_of(note))
+    return _with_linked(answer, linked, request.budget)
+
+
+def _with_text(
+    bare: ReadMemoryAnswer, extract: _Extract, links: Links, request: ReadMemoryRequest
+) -> ReadMemoryAnswer:
+    budget = int(request.budget * (1 - _FOLLOWED_SHARE)) if request.follow else request.budget
+    found = links.within(extract.take(extract.most)[0])
 
     def of_length(length: int) -> ReadMemoryAnswer:
         text, next_offset = extract.take(length)
         return bare.model_copy(update={"text": text, "next_offset": next_offset})
 
-    answer = largest_within(int(room), extract.most, of_length)
+    room = int(budget * _TEXT_SHARE) if found else budget
+    answer = largest_within(room, extract.most, of_length)
 
     def with_links(count: int) -> ReadMemoryAnswer:
-        return answer.model_copy(update={"links": links[:count]})
+        return answer.model_copy(update={"links": found[:count]})
 
-    return largest_within(request.budget, len(links), with_links)
+    return largest_within(budget, len(found), with_links)
+
+
+def _with_linked(
+    answer: ReadMemoryAnswer, linked: tuple[Linked, ...], budget: int
+) -> ReadMemoryAnswer:
+    def showing(count: int, lines: int) -> ReadMemoryAnswer:
+        return answer.model_copy(
+            update={"linked": tuple(each.within(lines) for each in linked[:count])}
+        )
+
+    few = largest_within(budget, len(linked), lambda count: showing(count, FEW_LINES))
+    return largest_within(budget, MAX_LINES, lambda lines: showing(len(few.linked), lines))
 
 
 @dataclass(frozen=True)
@@ -130,14 +171,24 @@ class _Extract:
 
 
 def _outline(body: str, request: ReadMemoryRequest) -> _Extract:
-    lines = outline(body[:_MAX_SCANNED], request.query)
-    return _Extract(len(lines), lambda count: (keep(lines, count), None))
+    found = outline(body[:_MAX_SCANNED], request.query)
+    said = (
+        (_NO_WORD_SHARED, not found.matched),
+        (f"{found.left_out} headings that query does not concern are left out", found.left_out),
+        (_ONLY_THE_BEGINNING, len(body) > _MAX_SCANNED),
+    )
+    warnings = tuple(text for text, holds in said if holds)
+    return _Extract(len(found.lines), lambda count: (found.keep(count), None), warnings)
 
 
 def _section(body: str, request: ReadMemoryRequest) -> _Extract:
     found = best_sections(body[:_MAX_SCANNED], request.query or "")
-    text = "\n\n".join(as_markdown(section) for section in found)
-    warnings = () if found else ("no section concerns the query; see level 'outline'",)
+    text = "\n\n".join(found)
+    said = (
+        ("no section concerns the query; see level 'outline'", not found),
+        (_ONLY_THE_BEGINNING, len(body) > _MAX_SCANNED),
+    )
+    warnings = tuple(text for text, holds in said if holds)
     most = min(len(text), characters_within(request.budget))
     return _Extract(most, lambda length: (text[:length], None), warnings)
 
@@ -176,6 +227,7 @@ def _answer(note: Note, request: ReadMemoryRequest, extract: _Extract) -> ReadMe
         text="",
         next_offset=None,
         links=(),
+        linked=(),
         warnings=(*unread, *stale_warnings(note), *extract.warnings),
     )
 
@@ -193,8 +245,8 @@ READ_MEMORY = Operation(
     title="Read a note",
     description=(
         "Read a note found by search_knowledge or a link. Begin with level outline (headings and "
-        "key lines; give query to get the lines that concern it), then section, or full. Warns "
-        "when files the note speaks of have changed since it was written."
+        "key lines; with query those that concern it), then section, or full. follow: true adds "
+        "outlines of linked notes. Warns when files it speaks of have changed since."
     ),
     request=ReadMemoryRequest,
     answer=ReadMemoryAnswer,

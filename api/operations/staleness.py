@@ -20,23 +20,27 @@ def stale_warnings(note: Note) -> tuple[str, ...]:
     checked = note.verified or note.date
     if checked is None:
         return ()
-    changed = [name for name, path in _files(note) if _changed(path, checked)]
+    found = ((name, _since(repo, path, checked)) for name, repo, path in _files(note))
+    changed = [(name, what) for name, what in found if what]
     return tuple(
-        f"{name[-_MAX_NAME:]} changed since this was written: check before relying on it"
-        for name in changed[:_MAX_WARNINGS]
+        f"{name[-_MAX_NAME:]} {what} since this was written: check before relying on it"
+        for name, what in changed[:_MAX_WARNINGS]
     )
 
 
-def _files(note: Note) -> Iterator[tuple[str, Path]]:
+def _files(note: Note) -> Iterator[tuple[str, Path, Path]]:
     for ref in note.refs[:_MAX_REFS]:
         inside = ref.path and not ref.path.startswith("/")
         if ref.repo.startswith("/") and inside and ".." not in PurePosixPath(ref.path).parts:
-            yield ref.path, Path(ref.repo) / ref.path
+            yield ref.path, Path(ref.repo), Path(ref.repo) / ref.path
 
 
-def _changed(path: Path, checked: datetime) -> bool:
+def _since(repo: Path, path: Path, checked: datetime) -> str | None:
     try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC) > checked
+        when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        # a repository that is not here may lie on another machine: nothing can be said
+        return "is gone" if repo.is_dir() else None
     except (OSError, ValueError, OverflowError):
-        # the repository may lie on another machine: nothing can be said
-        return False
+        return None
+    return "changed" if when > checked else None

@@ -59,6 +59,7 @@ def _insight(dice: random.Random, number: int) -> tuple[str, str]:
     }
     head = "".join(f"{key}: {value}\n" for key, value in front.items())
     body = "\n\n".join(f"## {_text(dice, 2)}\n\n{_text(dice, 30)}" for _ in range(3))
+    body += f"\n\nSee [[{dice.choice(PROJECTS)}]]."
     return f"knowledge/{kind}/2026-01-01-{number:012x}.md", f"---\n{head}---\n{body}\n"
 
 
@@ -133,7 +134,7 @@ def _questions(full: Services, seed: int) -> Sequence[tuple[str, Mapping[str, An
             asked.append(("fetch", {"id": hit.chunk_id}))
             asked.append(("fetch", {"id": f"{hit.scope}/{hit.path}#{hit.chunk_id}"}))
             asked.append(("read_memory", {"path": f"{hit.scope}/{hit.path}", "level": "full"}))
-            asked.append(("read_memory", {"path": hit.path}))
+            asked.append(("read_memory", {"path": hit.path, "follow": True}))
     return asked
 
 
