@@ -20,8 +20,9 @@ _MAX_ASKED = 600
 MAX_TERMS = 256
 """Distinct tokens of a query that are searched; the rarest are kept."""
 
-_COMMON_SHARE = 0.4
-"""A term that a larger share of the chunks holds says nothing: its idf is next to zero."""
+_LARGE = 1_000
+_COMMON_SHARE = 0.25
+"""In an index of so many chunks, a term that a larger share of them holds says next to nothing."""
 
 _GATE_CHUNKS = 2_000
 """How many chunks the rarest terms of a query may name, about: what one query scores at most."""
@@ -61,6 +62,14 @@ class Term:
     idf: float
 
 
+@dataclass(frozen=True)
+class Match:
+    """An FTS5 query, and what its scores are multiplied by to be BM25."""
+
+    expression: str
+    scale: float = 1.0
+
+
 def parse_query(text: str) -> Query:
     """Return the query that `text` asks; nothing in it is syntax but double quotes."""
     phrases = tuple(dict.fromkeys(filter(None, (fold(found) for found in _PHRASE.findall(text)))))
@@ -85,18 +94,24 @@ def idf(frequency: int, chunks: int) -> float:
     return max(math.log((chunks - frequency + 0.5) / (frequency + 0.5)), 1e-6)
 
 
-def match_of(terms: Sequence[Term], chunks: int) -> str:
-    """Return an FTS5 query for the chunks worth scoring; empty when no term is known.
+def match_of(terms: Sequence[Term], chunks: int) -> Match:
+    """Return what to ask FTS5 for the chunks worth scoring; empty when no term is known.
 
-    terms: rarest first. What nearly every chunk holds is not scored. In a large index a chunk
+    terms: rarest first. In a large index what very many chunks hold is not scored, and a chunk
     must also hold one of the rarest terms: without one it cannot come near the top, and most
     chunks need not be looked at.
     """
     known = [term for term in terms if term.frequency][:MAX_TERMS]
-    telling = [term for term in known if term.frequency <= _COMMON_SHARE * chunks] or known
+    most = chunks if chunks < _LARGE else _COMMON_SHARE * chunks
+    telling = [term for term in known if term.frequency <= most] or known
     rare = _rarest(telling)
     scored = _any_of(telling)
-    return scored if len(rare) == len(telling) else f"({_any_of(rare)}) AND ({scored})"
+    if len(rare) == len(telling):
+        return Match(scored)
+    # FTS5 scores the rare terms twice, once for each time that they stand in the query
+    once = sum(term.idf for term in telling)
+    twice = once + sum(term.idf for term in rare)
+    return Match(f"({_any_of(rare)}) AND ({scored})", once / twice)
 
 
 def _rarest(terms: Sequence[Term]) -> list[Term]:
@@ -129,7 +144,7 @@ def quote(token: str) -> str:
 
 def best(
     connection: apsw.Connection,
-    match: str,
+    match: Match,
     count: int,
     *,
     condition: str = "1",
@@ -139,13 +154,13 @@ def best(
 
     `condition` is SQL over `id`, the chunk's rowid; it is applied before the best are chosen.
     """
-    if not match:
+    if not match.expression:
         return []
     weights = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
     # ordering by the function is twice as fast as by FTS5's rank, which stores every position
     rows = connection.execute(
         f"SELECT rowid AS id, bm25(lexical, {weights}) AS score FROM lexical"
         f" WHERE lexical MATCH ? AND {condition} ORDER BY score, id LIMIT ?",
-        (match, *bindings, count),
+        (match.expression, *bindings, count),
     )
-    return [(rowid, -score) for rowid, score in rows]
+    return [(rowid, -score * match.scale) for rowid, score in rows]
