@@ -6,6 +6,7 @@ version replaces in place; its comments are further messages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
-from connectors.confluence_export import Export
+from connectors.confluence_export import KEYED, Export
 from connectors.confluence_html import PAGE_LIMIT, HtmlPage, page_id_of, read_page
 from connectors.confluence_pages import (
     SOURCE,
@@ -35,6 +36,7 @@ from context_engine.ids import short_id
 
 STATE_VERSION = 1
 _DESCRIPTOR = "exportDescriptor.properties"
+_ID = re.compile(r"[\w.:-]{1,64}")
 _DESCRIPTOR_LIMIT = 1024 * 1024
 _BESIDE = frozenset({"attachments", "config", "plugin-data", "images", "styles", "thumbnails"})
 """Folders of an export that hold no pages."""
@@ -135,6 +137,9 @@ class _Run:
                 for entity in reader:
                     if isinstance(entity, BadRecord):
                         yield entity
+                    elif entity.kind in KEYED and not _ID.fullmatch(entity.id):
+                        at = f"{place} at byte {entity.offset:,}"
+                        yield BadRecord(at, f"a {entity.kind} without a usable id")
                     else:
                         pending.export.add(entity)
             pending.complete = reader.complete

@@ -17,6 +17,8 @@ import orjson
 from connectors.confluence_xml import Entity
 
 PAGES = frozenset({"Page", "BlogPost"})
+KEYED = PAGES | {"Comment", "Attachment", "BodyContent"}
+"""Classes whose objects are found by their id."""
 _KNOWN = frozenset(
     [
         "SpacePermission",

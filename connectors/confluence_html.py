@@ -11,11 +11,12 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from connectors.confluence_dates import parse_date
+from connectors.confluence_elements import become, keep, labelled, text_of
 from connectors.confluence_markdown import to_markdown, words_of
-from connectors.confluence_storage import become, is_deep, keep, labelled, text_of
+from connectors.confluence_parse import TAG_LIMIT, is_deep
 from connectors.text import clean_text
 
-PAGE_LIMIT = 32 * 1024 * 1024
+PAGE_LIMIT = 16 * 1024 * 1024
 _PAGE_NAME = re.compile(r"(?:.*_)?(\d{1,20})\.html?", re.IGNORECASE | re.DOTALL)
 _BRUSH = re.compile(r"brush:\s*([\w+#.-]{1,30})")
 _COMMENT = re.compile(r"comment-(\d{1,20})\Z")
@@ -62,6 +63,8 @@ def page_id_of(name: str) -> str | None:
 def read_page(data: bytes, page_id: str) -> HtmlPage | str:
     """Return the page in a file's bytes, or why there is none."""
     text = clean_text(data.decode("utf-8-sig", "replace"))
+    if text.count("<") > TAG_LIMIT:
+        return f"refused: more than {TAG_LIMIT:,} tags"
     parser = etree.HTMLParser(
         no_network=True, huge_tree=True, remove_comments=True, remove_pis=True
     )

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from connectors.confluence_markdown import words_of
-from connectors.confluence_storage import (
+from connectors.confluence_elements import (
     Context,
     attribute,
     become,
@@ -21,6 +20,7 @@ from connectors.confluence_storage import (
     labelled,
     text_of,
 )
+from connectors.confluence_markdown import words_of
 
 _BODIES = ("ac:rich-text-body", "ac:plain-text-body")
 _SHOWN = 300

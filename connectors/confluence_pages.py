@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from connectors.base import Item, Ledger, ReadOptions
-from connectors.pieces import PartCounter
+from connectors.pieces import PartCounter, split_utterance
 from connectors.revisions import Unit
 from connectors.text import clean_text, shorten
 from context_engine.clock import isoformat, parse_utc
@@ -174,7 +174,7 @@ class Sender:
         unit.add(document, body, counter)
         for comment in page.comments:
             unit.add(document, comment, counter)
-        self._withdraw(unit, document, len(body.text))
+        self._withdraw(unit, document, pieces=sum(1 for _ in split_utterance(body)))
         yield from _remembering(unit, before, facts)
 
     def withdraw(self, page: Page, before: Known, facts: Facts) -> Iterator[Item]:
@@ -184,18 +184,15 @@ class Sender:
         unit.withdraw_missing(document)
         yield from _remembering(unit, before, facts)
 
-    def _withdraw(self, unit: Unit, document: SourceDocument, length: int) -> None:
+    def _withdraw(self, unit: Unit, document: SourceDocument, pieces: int) -> None:
         if self.all_comments:
             unit.withdraw_missing(document)
             return
         # a page that became shorter leaves the pieces of its longer version behind
-        number = 2 + length // _PIECE
+        number = pieces + 1
         while unit.knows(name := f"{document.native_id}~{number}"):
             unit.withdraw(document, name)
             number += 1
-
-
-_PIECE = 150_000
 
 
 def _remembering(unit: Unit, before: Known, facts: Facts) -> Iterator[Item]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from connectors.base import Item, Ledger, ReadOptions
+from connectors.confluence_elements import Context
 from connectors.confluence_export import Body, Content, Export
 from connectors.confluence_pages import (
     DELETED,
@@ -21,7 +22,7 @@ from connectors.confluence_pages import (
     known,
     without_text,
 )
-from connectors.confluence_storage import Context, storage_to_markdown
+from connectors.confluence_storage import storage_to_markdown
 from connectors.confluence_wiki import wiki_to_markdown
 from connectors.text import EARLIEST, clean_text
 from context_engine.events import Role, UnknownRecord, Utterance

@@ -7,41 +7,26 @@ not known.
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from connectors.confluence_markdown import to_markdown, words_of
-from connectors.confluence_xml import mend_entities
-
-DEPTH_LIMIT = 1_000
-_PREFIX = re.compile(r"[<\s/]([A-Za-z][\w-]{0,20}):[A-Za-z]")
-_PREFIXES = 20
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
-_EMPTY = re.compile(r"<([A-Za-z][\w:.-]*+)((?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+)(?<=/)>")
-_TAG = re.compile(r"<[^<>]*+>")
-_VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-    ]
+from connectors.confluence_elements import (
+    Context,
+    attribute,
+    become,
+    child_of,
+    keep,
+    kind_of,
+    labelled,
+    text_of,
 )
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+from connectors.confluence_macros import convert_macro
+from connectors.confluence_markdown import to_markdown
+from connectors.confluence_parse import parse_storage, plain_words
+
 _CODE_POINTS = re.compile(r"[0-9a-f]{2,6}(?:-[0-9a-f]{2,6}){0,9}")
 _EMOTICONS = {
     "smile": "🙂", "sad": "🙁", "cheeky": "😛", "laugh": "😀", "wink": "😉", "thumbs-up": "👍",
@@ -52,135 +37,21 @@ _EMOTICONS = {
 }  # fmt: skip
 
 
-@dataclass
-class Context:
-    """What the page around a text knows.
-
-    unknown: takes up what no rule is for, as `macro:<name>`.
-    """
-
-    user: Callable[[str], str] = str
-    """Name of a person, from a key, account id or user name."""
-    unknown: list[str] = field(default_factory=list)
-
-
 def storage_to_markdown(text: str, context: Context) -> str:
     """Return a storage-format text as Markdown. Whatever it holds, words are kept; never raises."""
-    text = _CONTROL.sub("", text)
-    root = _parse(text)
+    root = parse_storage(text)
     if root is None:
-        return html.unescape(_TAG.sub(" ", _CDATA.sub(_as_text, text))).strip()
+        context.unknown.append("text beyond limits, kept without its form")
+        return plain_words(text)
     plain_html(root, context)
     return to_markdown(root)
 
 
 def plain_html(root: Element, context: Context) -> None:
     """Turn the elements of Confluence below `root` into plain HTML, in place."""
-    from connectors.confluence_macros import convert_macro
-
-    rules = {**_RULES, "ac:structured-macro": convert_macro, "ac:macro": convert_macro}
     for element in reversed(list(root.iter("*"))):
-        if element is not root and (rule := rules.get(kind_of(element))):
+        if element is not root and (rule := _RULES.get(kind_of(element))):
             rule(element, context)
-
-
-def kind_of(element: Element) -> str:
-    """Return an element's name with its prefix: `ac:link`, `p`."""
-    tag: str = element.tag
-    return tag[1:].replace("}", ":", 1) if tag.startswith("{") else tag
-
-
-def attribute(element: Element, name: str) -> str:
-    """Return an attribute of Confluence's (`ac:name`); empty when there is none."""
-    prefix, _, local = name.partition(":")
-    return element.get(f"{{{prefix}}}{local}") or element.get(name) or element.get(local) or ""
-
-
-def child_of(element: Element, *kinds: str) -> Element | None:
-    """Return the first child of one of these kinds."""
-    return next((child for child in element if kind_of(child) in kinds), None)
-
-
-def text_of(element: Element | None) -> str:
-    """Return the words of an element on one line."""
-    return " ".join(words_of(element).split()) if element is not None else ""
-
-
-def become(element: Element, tag: str, text: str = "", **attributes: str) -> None:
-    """Make `element` a plain one that holds only `text`."""
-    tail = element.tail
-    element.clear()
-    element.tag, element.text, element.tail = tag, text, tail
-    for name, value in attributes.items():
-        element.set(name.replace("_", "-"), value)
-
-
-def keep(element: Element, tag: str, children: Sequence[Element]) -> None:
-    """Make `element` a plain one that holds `children` and nothing else."""
-    become(element, tag)
-    element.extend(children)
-    for child in children:
-        child.tail = None
-
-
-# -- parsing --------------------------------------------------------------------------------------
-
-
-def _parse(text: str) -> Element | None:
-    root = _parse_xml(text)
-    if root is None:
-        root = _parse_html(text)
-    return root if root is not None and not is_deep(root) else None
-
-
-def _parse_xml(text: str) -> Element | None:
-    prefixes = sorted({match[1] for match in _PREFIX.finditer(text)} - {"xml", "xmlns"})
-    spaces = "".join(f' xmlns:{prefix}="{prefix}"' for prefix in prefixes[:_PREFIXES])
-    try:
-        return etree.fromstring(f"<div{spaces}>{mend_entities(text)}</div>", _xml_parser())
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-
-
-def _xml_parser() -> etree.XMLParser:
-    return etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True,
-        remove_comments=True, remove_pis=True,
-    )  # fmt: skip
-
-
-def _parse_html(text: str) -> Element | None:
-    """Parse what is no XML as a browser would."""
-    text = _EMPTY.sub(_opened_and_closed, _CDATA.sub(_as_text, text))
-    parser = etree.HTMLParser(
-        no_network=True, huge_tree=True, remove_comments=True, remove_pis=True
-    )
-    try:
-        root = etree.fromstring(f"<html><body><div>{text}</div></body></html>", parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-    return root
-
-
-def _as_text(match: re.Match[str]) -> str:
-    return html.escape(match[1], quote=False)
-
-
-def _opened_and_closed(match: re.Match[str]) -> str:
-    name = match[1]
-    return match[0] if name.lower() in _VOID else f"<{name}{match[2][:-1]}></{name}>"
-
-
-def is_deep(root: Element) -> bool:
-    """Say whether the parser may have given up at its own depth limit."""
-    depth = deepest = 0
-    for event, _ in etree.iterwalk(root, events=("start", "end")):
-        depth += 1 if event == "start" else -1
-        deepest = max(deepest, depth)
-    return deepest > DEPTH_LIMIT
-
-
-# -- rules ----------------------------------------------------------------------------------------
 
 
 def _link(element: Element, context: Context) -> None:
@@ -321,16 +192,6 @@ def _adf_node(element: Element, context: Context) -> None:
         labelled(element, "Decision")
 
 
-def labelled(element: Element, label: str, title: str = "") -> None:
-    """Put a label in bold before what `element` holds."""
-    line = etree.Element("p")
-    etree.SubElement(line, "strong").text = f"{label}: {title}" if title else f"{label}:"
-    if element.text and element.text.strip():
-        line[0].tail = f" {element.text.strip()}"
-        element.text = None
-    element.insert(0, line)
-
-
 _RULES: Mapping[str, Callable[[Element, Context], None]] = {
     "ac:link": _link,
     "ac:image": _image,
@@ -349,5 +210,7 @@ _RULES: Mapping[str, Callable[[Element, Context], None]] = {
     "ac:adf-node": _adf_node,
     "ac:adf-leaf": _adf_node,
     "ac:adf-content": _renamed("div"),
+    "ac:structured-macro": convert_macro,
+    "ac:macro": convert_macro,
     "time": _time,
 }

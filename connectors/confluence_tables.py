@@ -70,7 +70,8 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> Iterator[list[Cell]]:
                 line.append(shown)
                 spread -= 1
             spread -= _hang(line, hanging)
-        hanging = {at: (left - 1, cell) for at, (left, cell) in hanging.items() if left > 1}
+        left = {at: (rows - 1, cell) for at, (rows, cell) in hanging.items() if rows > 1}
+        hanging = left if spread > 0 else {}
         yield line
 
 

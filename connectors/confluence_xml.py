@@ -17,8 +17,8 @@ from xml.parsers import expat
 from context_engine.errors import BadInputError
 from context_engine.events import BadRecord
 
-OBJECT_LIMIT = 32 * 1024 * 1024
-"""Bytes of one object: the largest pages known are a tenth of it."""
+OBJECT_LIMIT = 16 * 1024 * 1024
+"""Bytes of one object. Confluence itself takes no page above 5 MB unless told to."""
 PROLOGUE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 64
 _CHUNK = 1024 * 1024

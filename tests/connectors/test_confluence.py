@@ -280,6 +280,25 @@ def test_a_page_of_any_length_fits_events_and_leaves_no_piece_behind(tmp_path: P
     assert [name for name, text in texts(short).items() if text == REMOVED] == pieces[1:]
 
 
+def test_a_page_that_stays_long_keeps_all_its_pieces(tmp_path: Path) -> None:
+    ledger = MemoryLedger()
+    # pieces are cut early, at the end of a line: four of them hold less than four times the limit
+    words = f"<p>{'語' * 14_000}</p>" * 32
+    first = read(write(tmp_path / "1", page(), body(PAGE, words)), ledger=ledger)
+    assert len(first.said) == 4
+    again = read(write(tmp_path / "2", page(PAGE, "C", 2), body(PAGE, words)), ledger=ledger)
+    assert REMOVED not in again.texts
+
+
+def test_a_page_without_an_id_is_refused_by_its_place(tmp_path: Path) -> None:
+    write(tmp_path, page("", "Nameless"), page(), body(PAGE, "x"))
+    reading = read(tmp_path)
+    assert [item.native_id for item in reading.documents] == [PAGE]
+    [record] = reading.bad
+    assert record.reason == "a Page without a usable id"
+    assert "entities.xml at byte " in record.place
+
+
 # -- HTML -----------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.confluence_storage import Context, storage_to_markdown
+from connectors.confluence_elements import Context
+from connectors.confluence_storage import storage_to_markdown
 from connectors.confluence_wiki import wiki_to_markdown
 from support.confluence import cdata_inside, code, macro, rich
 
@@ -176,6 +177,13 @@ def test_what_is_no_xml_is_read_as_a_browser_would() -> None:
 
 def test_unknown_prefixes_and_entities_are_no_obstacle() -> None:
     assert shown("<at:i>x</at:i> &uuml; &unbekannt; A&B") == "x ü &unbekannt; A&B"
+
+
+def test_a_text_of_too_many_tags_keeps_its_words_and_is_counted() -> None:
+    text = "<p>語</p>" * 300_001
+    context = Context()
+    assert storage_to_markdown(text, context).split() == ["語"] * 300_001
+    assert context.unknown == ["text beyond limits, kept without its form"]
 
 
 @pytest.mark.parametrize(
