@@ -206,7 +206,7 @@ def _fresh_run(kind: str, path: Path) -> dict[str, float]:
     root = str(Path(__file__).parents[1])
     command = [sys.executable, __file__, "--only", kind, "--parse", str(path)]
     output = subprocess.run(
-        command, check=True, capture_output=True, cwd=root, env={"PYTHONPATH": root}
+        command, check=True, stdout=subprocess.PIPE, cwd=root, env={"PYTHONPATH": root}
     ).stdout
     result: dict[str, float] = json.loads(output)
     return result
