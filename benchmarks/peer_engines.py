@@ -54,12 +54,13 @@ class Peer:
 def _lancedb(rows: Rows, folder: Path, *, linear: bool = False, **tokenizer: Any) -> Search:
     """Full text and exact vectors, joined by RRF (k = 60) or by scores (.7 vectors), its defaults.
 
-    Of ICU words, bigrams, other n-grams and a depth of 10 or 100, nothing did better overall.
+    Other n-grams, weights and depths did better on some sets and worse on others (README.md).
     """
     os.environ.setdefault("LANCEDB_LOG", "error")  # else two warnings a question
     import lancedb
     import pyarrow as pa
     from lancedb.index import FTS
+    from lancedb.query import MatchQuery
     from lancedb.rerankers import LinearCombinationReranker, RRFReranker
 
     flat = pa.array(rows.vectors.ravel(), pa.float32())
@@ -73,7 +74,8 @@ def _lancedb(rows: Rows, folder: Path, *, linear: bool = False, **tokenizer: Any
     reranker = LinearCombinationReranker() if linear else RRFReranker()
 
     def search(text: str, vector: FloatVector) -> Sequence[str]:
-        query = table.search(query_type="hybrid").vector(vector).text(text)
+        words = MatchQuery(text, "text")  # as a string, a question in quotes would be a phrase
+        query = table.search(query_type="hybrid").vector(vector).text(words)
         query = query.distance_type("cosine").select(["id"]).limit(DEPTH)
         return list(query.rerank(reranker).to_arrow()["id"].to_pylist())
 
