@@ -14,6 +14,7 @@ from context_engine.clock import isoformat
 from context_engine.events import Role
 from context_engine.ids import marker_id
 from context_engine.markers import strip_injected
+from context_engine.text import cap_marks
 
 _PRODUCTS = re.compile(r"\b(?:gemini|bard)\b", re.IGNORECASE | re.ASCII)
 _PROMPT_START = re.compile(
@@ -100,5 +101,5 @@ def _continued(lines: Sequence[str]) -> Iterator[str]:
 
 def _key(activity: Activity, prompt: str) -> str:
     first = next((line for line in html.unescape(prompt).splitlines() if line.strip()), "")
-    words = unicodedata.normalize("NFC", "".join(first.split()))
+    words = unicodedata.normalize("NFC", cap_marks("".join(first.split())))
     return f"{isoformat(activity.at)}/{marker_id('prompt', words)}"

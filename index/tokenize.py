@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
 
+from context_engine.text import cap_marks
+
 TOKENIZER = "cjk-bigram+latin-parts+stems/2"
 """Changes whenever the same text would get other tokens."""
 
@@ -64,7 +66,7 @@ class Name:
 
 def normalise(text: str) -> str:
     """Return `text` in NFKC without NUL and lone surrogates, long vowel marks unified."""
-    clean = unicodedata.normalize("NFKC", _UNSAFE.sub(" ", text))
+    clean = unicodedata.normalize("NFKC", cap_marks(_UNSAFE.sub(" ", text)))
     return _FINAL_LONG_MARK.sub("", clean)
 
 

@@ -50,7 +50,7 @@ from index.store import (
     write_note,
 )
 from index.tokenize import TOKENIZER
-from vault.layout import PROFILE
+from vault.layout import IDENTITY, PROFILE
 from vault.listing import NoteFile
 from vault.notes import read_note, scan_notes
 
@@ -351,5 +351,5 @@ class IndexWriter:
 
 
 def _is_indexed(path: str) -> bool:
-    """Tell whether a note is searched; one generated from another vault would be found twice."""
-    return path != PROFILE
+    """Tell whether a note is searched: the identity is returned whole, its projection too."""
+    return path not in (IDENTITY, PROFILE)

@@ -16,6 +16,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from context_engine.text import cap_marks
 from vault.fences import Fences, find_fences, is_sound, opens_fence
 
 _Spans = list[tuple[int, int]]
@@ -39,7 +40,7 @@ def canonical(text: str) -> str:
     r"""Return `text` as the vault holds it: NFC, `\n`, no control characters, no blank edges."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROL.sub("", _SURROGATE.sub("\ufffd", text))
-    return _EDGES.sub("", unicodedata.normalize("NFC", text)).rstrip()
+    return _EDGES.sub("", unicodedata.normalize("NFC", cap_marks(text))).rstrip()
 
 
 def one_line(text: str, limit: int) -> str:

@@ -22,6 +22,7 @@ from context_engine.errors import (
 )
 from context_engine.home import Home
 from context_engine.insights import Insight
+from context_engine.redaction import redact
 from context_engine.scopes import Scope
 from vault.entries import render_entry
 from vault.escape import escape, one_line
@@ -114,7 +115,7 @@ def _front(insight: Insight, title: str, statement: Statement) -> dict[str, Any]
         "title": title,
         "summary": summary_of(statement.content),
         "scope": insight.scope.value,
-        "project": _word(insight.project),
+        "project": _word(redact(insight.project or "").text),
         "people": clean_words(insight.people),
         "tags": clean_words(insight.tags),
         "source": _word(insight.source),

@@ -13,6 +13,7 @@ from typing import Any
 from connectors.base import Connector, ReadOptions
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
 from context_engine.redaction import RedactionOptions, redact
+from context_engine.text import cap_marks
 from workers.outbox import Outbox
 
 BATCH_CHARACTERS = 2_000_000
@@ -141,7 +142,7 @@ def redact_document(
     """Return `document` without secrets in any of its text, adding to `counts` what was found."""
 
     def clean(text: str) -> str:
-        redacted = redact(text, options)
+        redacted = redact(cap_marks(text), options)
         counts.update(redacted.counts)
         return redacted.text
 
@@ -150,7 +151,10 @@ def redact_document(
         title=clean(document.title),
         url=None if document.url is None else clean(document.url),
         project=None if document.project is None else clean(document.project),
-        refs=tuple(dataclasses.replace(ref, path=clean(ref.path)) for ref in document.refs),
+        refs=tuple(
+            dataclasses.replace(ref, repo=clean(ref.repo), path=clean(ref.path))
+            for ref in document.refs
+        ),
         meta={key: clean(value) for key, value in document.meta.items()},
         utterances=tuple(
             dataclasses.replace(said, author=clean(said.author), text=clean(said.text))

@@ -276,6 +276,16 @@ class Outbox:
             )
             return db.changes()
 
+    def give_back(self, worker: str) -> int:
+        """Take back what a worker that was told to stop still held; it costs no attempt."""
+        with immediate(self.connection()) as db:
+            db.execute(
+                "UPDATE job SET worker=NULL, updated=?, state='pending',"
+                " attempts=max(0, attempts-1) WHERE state='running' AND worker=?",
+                (self.clock.now().timestamp(), worker),
+            )
+            return db.changes()
+
     def republish(self, queue: str | None = None, *, older_than: float = 0.0) -> int:
         """Make queued jobs pending again because their messages may be gone; returns how many."""
         limit = self.clock.now().timestamp() - older_than

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from context_engine.settings import Settings
@@ -50,11 +50,16 @@ def engine_parts(settings: Settings) -> list[Part]:
     return parts if settings.redis_url else [broker_part(settings), *parts]
 
 
-def make_supervisor(settings: Settings, parts: Sequence[Part]) -> Supervisor:
-    """Return a supervisor whose children see this process's environment."""
+def make_supervisor(
+    settings: Settings, parts: Sequence[Part], *, tell: Callable[[str], None] = lambda _: None
+) -> Supervisor:
+    """Return a supervisor whose children see this process's environment.
+
+    tell: hears, for a person, of parts that died.
+    """
     settings.paths.create()
     environment = child_environment(settings.paths, dict(os.environ))
-    return Supervisor(settings.paths, parts, environment=environment)
+    return Supervisor(settings.paths, parts, environment=environment, tell=tell)
 
 
 @contextlib.contextmanager

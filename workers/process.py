@@ -81,6 +81,8 @@ def serve(role: Role, settings: Settings) -> None:
     worker.stop(timeout=10_000)
     for thread in background:
         thread.join(timeout=10)
+    # told to stop in the middle of a job: that is no failure of the job
+    outbox.give_back(lease.worker_id)
     lease.release()
 
 

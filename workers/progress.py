@@ -28,6 +28,13 @@ def run_progress(outbox: Outbox, run_ids: Sequence[str]) -> Progress:
     return Progress(sum(row[0] for row in rows), sum(row[1] for row in rows))
 
 
+def all_progress(outbox: Outbox) -> Progress:
+    """Return how many jobs of this home are still to be done, whoever asked for them."""
+    states = outbox_report.counts(outbox).values()
+    unfinished = sum(by.get(s, 0) for by in states for s in ("pending", "queued", "running"))
+    return Progress(unfinished, sum(sum(by.values()) for by in states))
+
+
 def run_summary(outbox: Outbox, report: CollectReport) -> dict[str, Any]:
     """Return what `ingest --json` prints: what was read and what became of it."""
     insights: Counter[str] = Counter({kind.value: 0 for kind in Kind})

@@ -53,7 +53,15 @@ class _Running:
 class Supervisor:
     """Runs parts in order; `state/supervisor.json` says which, for `status`."""
 
-    def __init__(self, home: Home, parts: Sequence[Part], *, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        parts: Sequence[Part],
+        *,
+        environment: dict[str, str],
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._tell = tell
         self._home = home
         self._children = [_Running(part) for part in parts]
         self._environment = environment
@@ -78,7 +86,10 @@ class Supervisor:
     def run(self) -> None:
         """Watch over the parts until `request_stop`."""
         while not self._stop.wait(POLL_SECONDS):
-            self.watch_once()
+            try:
+                self.watch_once()
+            except Exception:
+                log.exception("watching failed, goes on")
 
     def watch_once(self) -> None:
         """Restart what died and whose pause is over."""
@@ -143,6 +154,7 @@ class Supervisor:
         pause = _pause(child.failures)
         child.failures += 1
         child.next_start = now + pause
+        self._tell(f"{child.part.name} died (exit {child.last_exit}), starting it again")
         log.warning("part died", part=child.part.name, exit=child.last_exit, restart_in=pause)
 
     def _await_ready(self, child: _Running) -> None:
@@ -186,6 +198,11 @@ class Supervisor:
             }
             for child in self._children
         ]
+        # for `status` to read; a full disk must not stop the watching
+        with contextlib.suppress(OSError):
+            self._write_status(parts)
+
+    def _write_status(self, parts: list[dict[str, Any]]) -> None:
         path = _status_file(self._home)
         temporary = path.with_suffix(".tmp")
         temporary.write_text(json.dumps({"pid": os.getpid(), "parts": parts}), encoding="utf-8")

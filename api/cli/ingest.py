@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from api.cli.common import json_option, on_terminal, plural, print_json, say, sc
 from api.cli.progress import Meter
 from connectors.base import Connector, ReadOptions
 from connectors.registry import SOURCES, load
-from context_engine.errors import UsageError
+from context_engine.errors import ContextEngineError, UsageError
 from context_engine.logs import configure
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
@@ -20,8 +21,9 @@ from index.search import Searcher
 from workers.collector import CollectReport, collect
 from workers.outbox import Outbox
 from workers.parts import engine
-from workers.progress import run_progress, run_summary
+from workers.progress import Progress, all_progress, run_progress, run_summary
 from workers.refill import refill_ledger
+from workers.supervisor import is_running
 
 POLL_SECONDS = 0.1
 
@@ -63,6 +65,13 @@ def command(
         print_json(summary)
     else:
         _print(summary, settings)
+    return _exit_code(summary, source)
+
+
+def _exit_code(summary: dict[str, Any], source: str) -> int:
+    if not summary["events"] and not summary["unchanged"]:
+        say(f"nothing here looks like {source} data; see: context-engine sources")
+        return 1
     return 1 if summary["quarantined"] else 0
 
 
@@ -104,10 +113,13 @@ def ingest(
             report=report,
             on_bad=meter.bad,
         )
-        if wait or not handed_over:
-            _await(settings, outbox, report.run_id, meter)
+        if handed_over and wait:
+            _await(settings, lambda: _watched(settings, outbox, report), meter)
+        elif not handed_over:
+            # nobody else would finish what an interrupted run has left
+            _await(settings, lambda: all_progress(outbox), meter)
     summary = run_summary(outbox, report)
-    pending = run_progress(outbox, [report.run_id]).unfinished
+    pending = all_progress(outbox).unfinished
     return summary | {
         "handed_over": handed_over,
         "pending": pending,
@@ -115,8 +127,18 @@ def ingest(
     }
 
 
-def _await(settings: Settings, outbox: Outbox, run_id: str, meter: Meter) -> None:
-    while (progress := run_progress(outbox, [run_id])).unfinished:
+def _watched(settings: Settings, outbox: Outbox, report: CollectReport) -> Progress:
+    progress = run_progress(outbox, [report.run_id])
+    if progress.unfinished and not is_running(settings.paths):
+        raise ContextEngineError(
+            "the engine that took the events over has stopped; nothing is lost, "
+            "run the command again to go on"
+        )
+    return progress
+
+
+def _await(settings: Settings, progress_of: Callable[[], Progress], meter: Meter) -> None:
+    while (progress := progress_of()).unfinished:
         meter.working(progress.total - progress.unfinished, progress.total)
         time.sleep(POLL_SECONDS)
     wait_for_vectors(settings, meter)
@@ -164,10 +186,16 @@ def _print_refused(summary: dict[str, Any]) -> None:
         click.echo(f"unknown   {plural(count, 'record')} of type {kind!r}, left out")
     for item in summary["quarantine"]:
         click.echo(f"given up  {item['queue']} ({item['class']}): {item['reason']}")
+    _hint(summary)
+
+
+def _hint(summary: dict[str, Any]) -> None:
     if summary["waiting_for_llm"]:
         say(
-            f"{plural(summary['waiting_for_llm'], 'conversation')} wait for the local model; "
+            f"{plural(summary['waiting_for_llm'], 'conversation')} waiting for the local model; "
             "until it answers, insights come from rules (cues) and are marked raw"
         )
+    if summary["events"] and not any(summary["insights"].values()) and not summary["pending"]:
+        say("no insights: they come from what the owner says; owner_name in config.toml names you")
     if summary["pending"]:
         say(f"handed over; {plural(summary['pending'], 'job')} to go: context-engine status")

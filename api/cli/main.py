@@ -70,11 +70,11 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (UsageError, ConfigError) as error:
-        _say(str(error))
-        return 2
     except ContextEngineError as error:
         _say(str(error))
+        return 2 if isinstance(error, (UsageError, ConfigError)) else 1
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        _say(f"{error.filename}: {error.strerror}")
         return 1
     except BrokenPipeError:
         # the reader left (`… | head`): nothing to complain about, and nowhere to

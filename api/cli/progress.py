@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from types import TracebackType
 from typing import Self
 
@@ -11,6 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from connectors.base import ReadOptions
 from context_engine.events import BadRecord
+
+LINE_SECONDS = 10.0
+"""Where nobody watches a bar, a line now and then says that it goes on."""
 
 
 class Meter:
@@ -30,6 +34,8 @@ class Meter:
         self._working = self._progress.add_task("notes, insights, index", total=None, visible=False)
         self._embedding = self._progress.add_task("vectors", total=None, visible=False)
         self._most_missing = 0
+        self._enabled = enabled
+        self._next_line = time.monotonic() + LINE_SECONDS
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -64,10 +70,12 @@ class Meter:
 
     def working(self, done: int, total: int) -> None:
         """Show jobs done."""
+        self._line(f"{done:,} of {total:,} jobs done")
         self._progress.update(self._working, completed=done, total=total, visible=True)
 
     def embedding(self, missing: int) -> None:
         """Show vectors to go."""
+        self._line(f"{missing:,} chunks without vector yet")
         self._most_missing = max(self._most_missing, missing)
         self._progress.update(
             self._embedding,
@@ -75,3 +83,8 @@ class Meter:
             total=self._most_missing,
             visible=True,
         )
+
+    def _line(self, text: str) -> None:
+        if not self._enabled and time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + LINE_SECONDS
+            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)

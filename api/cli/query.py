@@ -8,7 +8,9 @@ import click
 
 from api.cli.common import caller_scope, json_option, print_json, say, scope_option
 from context_engine.clock import isoformat
+from context_engine.errors import UsageError
 from context_engine.insights import Kind
+from context_engine.logs import configure
 from context_engine.settings import load_settings
 from index.embedding.factory import make_embedder
 from index.model import DEFAULT_LIMIT, Filters, Hit, SearchRequest
@@ -38,7 +40,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     A scope sees its own vault and the public one. Exit code 0 also when nothing is found.
     """
+    if not text.strip():
+        raise UsageError("nothing to search for: the text is empty")
     settings = load_settings()
+    configure("query", folder=settings.paths.logs)
+    asked = caller_scope(settings, scope)
     filters = Filters(
         kinds=(Kind(kind),) if kind else (),
         source_types=(source_type,) if source_type else (),
@@ -47,7 +53,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
     searcher = Searcher(settings.paths, embedder)
     result = searcher.search(
-        caller_scope(settings, scope),
+        asked,
         SearchRequest(text=text, limit=limit, filters=filters, explain=explain),
     )
     for warning in result.warnings:
@@ -64,6 +70,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
         return 0
     for number, hit in enumerate(result.hits, 1):
         print_hit(number, hit)
+    say(f"searched {' and '.join(each.value for each in asked.readable)}; --scope chooses another")
     if not result.hits:
         say("nothing found")
     return 0
@@ -109,7 +116,9 @@ def print_hit(number: int, hit: Hit) -> None:
     )
     click.echo(click.style(f"    {hit.scope.value}/{hit.path}  chunk {hit.chunk_id}", dim=True))
     for key, value in hit.explanation.items():
-        click.echo(f"      {key}: {value}")
+        click.echo(
+            f"      {key}: {value:.3f}" if isinstance(value, float) else f"      {key}: {value}"
+        )
 
 
 def _rank(rank: int | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import redis
 
-from api.cli.common import json_option, plural, print_json
+from api.cli.common import json_option, plural, print_json, say
 from context_engine.clock import isoformat
 from context_engine.errors import IndexCorruptError
 from context_engine.scopes import Scope
@@ -29,6 +29,9 @@ from workers.supervisor import is_running, parts_alive
 def command(as_json: bool) -> int:
     """Say what waits, what is done and what is ill. Exit code 1 when something needs a person."""
     settings = load_settings()
+    if not settings.paths.root.is_dir():
+        say(f"there is no memory at {settings.paths.root} yet: context-engine ingest claude")
+        return 1
     settings.paths.create()
     report = collect_status(settings)
     if as_json:
@@ -148,7 +151,7 @@ def _print(report: dict[str, Any]) -> None:
     for part in report["components"]:
         state = "alive" if part["alive"] else "DEAD"
         click.echo(
-            f"          {part['name']:<8} {state}, pid {part['pid']}, restarts {part['restarts']}"
+            f"          {part['name']:<9} {state}, pid {part['pid']}, restarts {part['restarts']}"
         )
     oldest = outbox["oldest_pending_seconds"]
     waiting = "" if oldest is None else f", oldest {oldest:g} s"

@@ -22,7 +22,7 @@ def command() -> None:
     settings = load_settings()
     settings.paths.create()
     configure("supervisor", folder=settings.paths.logs)
-    supervisor = make_supervisor(settings, [*engine_parts(settings), api_part(settings)])
+    supervisor = make_supervisor(settings, [*engine_parts(settings), api_part(settings)], tell=say)
     with stop_on_signals(supervisor):
         say(f"starting on {settings.paths.root} …")
         supervisor.start()

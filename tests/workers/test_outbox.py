@@ -180,3 +180,12 @@ def test_the_age_of_the_oldest_unfinished_job_is_known(outbox: Outbox, clock: Ma
     outbox.commit("claude", [document()], [])
     clock.advance(90)
     assert outbox_report.oldest_pending(outbox) == 90
+
+
+def test_being_told_to_stop_again_and_again_never_quarantines(outbox: Outbox) -> None:
+    outbox.commit("claude", [document()], [])
+    for number in range(10):
+        started(outbox, worker=f"worker-{number}")
+        assert outbox.give_back(f"worker-{number}") == 1
+    assert outbox_report.quarantined(outbox) == []
+    assert started(outbox).attempts == 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from context_engine.text import cap_marks
+
 _CJK_FROM = 0x2E80
 _MARKS = "\uff9e\uff9f"
 """Half-width voicing marks: NFKC joins them with the letter before."""
@@ -53,7 +55,7 @@ def fold(text: str) -> Folded:
     ends: list[int] = []
     gap: tuple[int, int] | None = None
     for start, end in _clusters(text):
-        for char in unicodedata.normalize("NFKC", text[start:end]):
+        for char in unicodedata.normalize("NFKC", cap_marks(text[start:end])):
             if char.isspace():
                 gap = gap or (start, end)
                 continue

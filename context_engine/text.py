@@ -1,0 +1,25 @@
+"""Text from anywhere, made safe for the standard library's normalisation."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+MAX_MARKS = 30
+"""Combining marks in a row, as in Unicode's stream-safe text format (UAX #15, section 13)."""
+
+
+@cache
+def _long_runs() -> re.Pattern[str]:
+    marks = "".join(chr(code) for code in range(0x300, 0x20000) if unicodedata.combining(chr(code)))
+    return re.compile(f"([{re.escape(marks)}]{{{MAX_MARKS}}})[{re.escape(marks)}]+")
+
+
+def cap_marks(text: str) -> str:
+    """Return `text` with no more than `MAX_MARKS` combining marks in a row.
+
+    Normalising sorts each run of marks, in a time that grows with the square of its length: one
+    message of a hundred thousand marks would take half a minute. No language needs so many.
+    """
+    return text if text.isascii() else _long_runs().sub(r"\1", text)
