@@ -166,7 +166,7 @@ def _stages(
             query,
             NEIGHBOURS,
             condition="cell IN (SELECT value FROM json_each(?))",
-            bindings=(orjson.dumps(reader.cells.nearest(query)).decode(),),
+            bindings=(orjson.dumps(reader.cells.nearest(query, reader.vectors)).decode(),),
         )
         fast.append(time.perf_counter() - started)
         recall.append(len({row for row, _ in near} & {row for row, _ in exact}) / len(exact))

@@ -26,14 +26,16 @@ SMALLEST = 8_000
 GROWTH = 2.0
 """The index is grouped anew when it holds this many times the vectors it was grouped at."""
 
-PROBES = 48
-"""Cells that a query looks into."""
+PROBED_VECTORS = 2_500
+PROBED_SHARE = 0.05
+"""A query is compared with about so many vectors and this share of all."""
 
-MOVED_A_STEP = 2_000
-_MOST_CELLS = 1_000
-_CELLS_PER_ROOT = 2
-_SAMPLE_PER_CELL = 24
-_ROUNDS = 6
+MOVED_A_STEP = 1_000
+_CELLS_PER_ROOT = 4
+_MOST_CELLS = 2_000
+_SAMPLE_PER_CELL = 50
+_ROUNDS = 5
+_ROWS_AT_ONCE = 8_192
 _POOR_SHARE = 0.1
 
 UNGROUPED = 0
@@ -48,13 +50,18 @@ class Cells:
     generations: NDArray[np.int64]
     centres: FloatMatrix
 
-    def nearest(self, vector: NDArray[np.float32], probes: int = PROBES) -> list[int]:
-        """Return the cells to look into: the nearest of each generation, and the ungrouped."""
+    def nearest(self, vector: NDArray[np.float32], vectors: int) -> list[int]:
+        """Return the cells to look into: the nearest of each generation, and the ungrouped.
+
+        vectors: how many the index holds.
+        """
         found = [UNGROUPED]
+        share = PROBED_SHARE + PROBED_VECTORS / max(vectors, 1)
         closeness = _closeness(vector[np.newaxis, :], self.centres)[0]
         for generation in np.unique(self.generations):
             own = np.flatnonzero(self.generations == generation)
-            order = own[np.argsort(-closeness[own], kind="stable")[:probes]]
+            order = own[np.argsort(-closeness[own], kind="stable")]
+            order = order[: math.ceil(share * len(own))]
             found += [int(cell) for cell in self.numbers[order]]
         return found
 
@@ -78,14 +85,23 @@ def load_cells(connection: apsw.Connection) -> Cells | None:
 
 
 def tend(connection: apsw.Connection) -> bool:
-    """Do a bounded piece of grouping where it is due; return whether more is to do."""
-    cells = load_cells(connection)
-    if cells is not None and (moved := _move(connection, cells)):
-        return moved == MOVED_A_STEP or _retire(connection, cells)
+    """Do a bounded piece of grouping where it is due; return whether more is to do.
+
+    Cheap when nothing is due, since it is asked often.
+    """
+    newest, oldest, grouped_at = connection.execute(
+        "SELECT max(generation), min(generation), coalesce(max(grouped_at), 0) FROM centroid"
+    ).fetchall()[0]
+    (first,) = connection.execute(
+        "SELECT min(cell) FROM centroid WHERE generation = ?", (newest,)
+    ).fetchall()[0]
+    if first is not None and _move(connection, first):
+        return True
+    if oldest != newest:
+        connection.execute("DELETE FROM centroid WHERE generation < ?", (newest,))
     count = number(connection, "SELECT rows FROM tally WHERE name = 'vector'")
-    grouped_at = number(connection, "SELECT coalesce(max(grouped_at), 0) FROM centroid")
-    if count < SMALLEST or count < GROWTH * grouped_at:
-        return False if cells is None else _retire(connection, cells)
+    if count < max(SMALLEST, GROWTH * float(grouped_at or 0)):
+        return False
     _train(connection, count)
     return True
 
@@ -111,16 +127,20 @@ def _train(connection: apsw.Connection, count: int) -> None:
         )
 
 
-def _move(connection: apsw.Connection, cells: Cells) -> int:
-    """Move some vectors of older generations to their new cell; return how many."""
-    newest = int(cells.numbers[cells.generations == cells.generations.max()].min())
-    rows = connection.execute(
-        "SELECT cell, id, vector FROM vector WHERE cell < ? LIMIT ?", (newest, MOVED_A_STEP)
-    ).fetchall()
-    if not rows:
+def _move(connection: apsw.Connection, first: apsw.SQLiteValue) -> int:
+    """Move some vectors from before cell `first`, the newest generation's; return how many."""
+    waits = "SELECT cell, id, vector FROM vector WHERE cell < ? LIMIT ?"
+    if not connection.execute(waits, (first, 1)).fetchall():
         return 0
-    homes = cells.home(decode_many([_blob(row[2]) for row in rows]))
+    cells = load_cells(connection)
+    if cells is None:
+        return 0
     with immediate(connection):
+        # read under the lock: a vector that its chunk's end takes away must not come back
+        rows = connection.execute(waits, (first, MOVED_A_STEP)).fetchall()
+        if not rows:
+            return 0
+        homes = cells.home(decode_many([_blob(row[2]) for row in rows]))
         connection.executemany(
             "DELETE FROM vector WHERE cell = ? AND id = ?", [(row[0], row[1]) for row in rows]
         )
@@ -129,14 +149,6 @@ def _move(connection: apsw.Connection, cells: Cells) -> int:
             [(int(home), row[1], row[2]) for home, row in zip(homes, rows, strict=True)],
         )
     return len(rows)
-
-
-def _retire(connection: apsw.Connection, cells: Cells) -> bool:
-    """Forget the centres of generations that hold no vector any more."""
-    newest = int(cells.generations.max())
-    if int(cells.generations.min()) < newest:
-        connection.execute("DELETE FROM centroid WHERE generation < ?", (newest,))
-    return False
 
 
 def k_means(sample: FloatMatrix, wanted: int) -> FloatMatrix:
@@ -169,7 +181,11 @@ def _refill(
 
 
 def _homes(vectors: FloatMatrix, centres: FloatMatrix) -> NDArray[np.int64]:
-    homes: NDArray[np.int64] = np.argmax(_closeness(vectors, centres), axis=1)
+    parts = [
+        np.argmax(_closeness(vectors[start : start + _ROWS_AT_ONCE], centres), axis=1)
+        for start in range(0, len(vectors), _ROWS_AT_ONCE)
+    ]
+    homes: NDArray[np.int64] = np.concatenate(parts)
     return homes
 
 

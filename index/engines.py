@@ -153,7 +153,7 @@ def _nearest(
             vector,
             count,
             condition=f"cell IN (SELECT value FROM json_each(?)) AND {sql}",
-            bindings=(json.dumps(reader.cells.nearest(vector)), *bindings),
+            bindings=(json.dumps(reader.cells.nearest(vector, reader.vectors)), *bindings),
         )
         if len(near) >= min(count, reader.vectors):
             return near

@@ -35,7 +35,7 @@ def grouped(home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
     """An index of 600 chunks, grouped as one of many thousands would be."""
     monkeypatch.setattr(cells, "SMALLEST", 200)
     monkeypatch.setattr(cells, "MOVED_A_STEP", 150)
-    monkeypatch.setattr(cells, "PROBES", 20)
+    monkeypatch.setattr(cells, "PROBED_VECTORS", 150)
     for number in range(600):
         words = " ".join(WORDS[(number * k) % len(WORDS)] for k in (1, 3, 7))
         put_note(home, f"n{number:03}.md", f"{words} 話 {number}", project=f"p{number % 200}")
@@ -62,7 +62,7 @@ def test_the_nearest_cells_hold_the_nearest_vectors(grouped: Home) -> None:
         assert reader.cells is not None
         for word in WORDS:
             query = ToyEmbedder().embed_query(f"{word} 話")
-            wanted = ", ".join(map(str, reader.cells.nearest(query, cells.PROBES)))
+            wanted = ", ".join(map(str, reader.cells.nearest(query, reader.vectors)))
             near = nearest(reader.connection, query, 20, condition=f"cell IN ({wanted})")
             exact = nearest(reader.connection, query, 20)
             found.append(sum(a[1] >= exact[-1][1] for a in near) / len(exact))
