@@ -27,3 +27,10 @@ class Caller:
     client: str
     scope: Scope
     transport: Transport
+    folder: str | None = None
+    """Where a local caller works; None on HTTP."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the caller runs on this machine as its owner, whose files may be looked at."""
+        return self.transport in (Transport.STDIO, Transport.CLI)

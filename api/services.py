@@ -58,6 +58,7 @@ class Engine:
         self._stopping.set()
 
     def _open(self) -> Services:
+        from api.remembered import RememberingEmbedder
         from index.embedding.factory import make_embedder
         from index.search import Searcher
 
@@ -66,7 +67,7 @@ class Engine:
         embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
         return Services(
             home=home,
-            index=Searcher(home, embedder),
+            index=Searcher(home, RememberingEmbedder(embedder)),
             owner_name=settings.owner_name,
             clock=self._clock,
             notify=self._notify or tell_nobody,

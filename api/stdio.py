@@ -35,8 +35,9 @@ def run_stdio(settings: Settings, *, notify: Notify | None = None, cwd: Path | N
     clock = SystemClock()
     audit = AuditLog(settings.paths.audit_log)
     engine = Engine(settings, notify or OutboxNotifier(settings), clock)
-    scope = scope_for_path(str(cwd or Path.cwd()), settings.scope_rules, settings.default_scope)
-    server = build_server(engine.services, audit, _CallRecorder(scope, audit, clock))
+    folder = str(cwd or Path.cwd())
+    scope = scope_for_path(folder, settings.scope_rules, settings.default_scope)
+    server = build_server(engine.services, audit, _CallRecorder(scope, folder, audit, clock))
 
     async def run() -> None:
         async with stdio_server() as (incoming, outgoing):
@@ -48,8 +49,9 @@ def run_stdio(settings: Settings, *, notify: Notify | None = None, cwd: Path | N
 class _CallRecorder:
     """Writes the audit line of each tool call; the rest of the protocol carries no memory."""
 
-    def __init__(self, scope: Scope, audit: AuditLog, clock: Clock) -> None:
+    def __init__(self, scope: Scope, folder: str, audit: AuditLog, clock: Clock) -> None:
         self._scope = scope
+        self._folder = folder
         self._audit = audit
         self._clock = clock
 
@@ -58,7 +60,7 @@ class _CallRecorder:
             transport=Transport.STDIO,
             action="",
             started=self._clock.monotonic(),
-            caller=Caller(_client_name(ctx), self._scope, Transport.STDIO),
+            caller=Caller(_client_name(ctx), self._scope, Transport.STDIO, self._folder),
         )
 
     def close(self, exchange: Exchange) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,15 +17,21 @@ from api.operations.budget import MAX_BUDGET, MIN_BUDGET, characters_within, lar
 from api.operations.found import Found, found
 from api.operations.projects import ProjectSummary, all_projects, summarise
 from api.operations.quoting import NOTICE, Notice
+from api.operations.surroundings import surroundings
 from api.problems import problem_of
 from connectors.places import project_name
 from context_engine.clock import isoformat
 from context_engine.errors import ContextEngineError
 from context_engine.insights import Kind
-from index.model import Filters, SearchRequest
+from index.model import Filters, Hit, SearchRequest
 
 _MAX_PROJECTS = 5
 _MAX_KNOWLEDGE = 8
+_KINDS = Filters(kinds=tuple(Kind))
+_FEW = 3
+"""With fewer notes of the project itself, others that resemble what goes on are added."""
+_MAX_AROUND = 100
+"""Characters of what goes on around the caller: a longer question costs milliseconds to embed."""
 _CARD_SHARE = 0.6
 _PROJECTS_SHARE = 0.8
 """Of the budget, up to which card and projects may fill it when it is short."""
@@ -32,7 +42,10 @@ class QuerySelfRequest(Request):
 
     cwd: Annotated[
         str | None,
-        Field(max_length=4096, description="Folder you work in: finds what concerns its project."),
+        Field(
+            max_length=4096,
+            description="Folder you work in: finds what concerns its project and recent work.",
+        ),
     ] = None
     query: Annotated[
         str | None, Field(min_length=1, max_length=10_000, description="What the task is about.")
@@ -113,10 +126,8 @@ def _fit_card(start: QuerySelfAnswer, card: str, budget: int) -> QuerySelfAnswer
 
 
 def _card(services: Services, caller: Caller, warnings: list[str]) -> str:
-    from vault.identity import identity_card
-
     try:
-        return identity_card(services.home, caller.scope)
+        return services.shelf.identity_card(services.home, caller.scope)
     except ContextEngineError as error:
         warnings.append(f"the identity cannot be read: {problem_of(error).message}")
         return ""
@@ -139,18 +150,51 @@ def _projects(
 def _knowledge(
     services: Services, caller: Caller, request: QuerySelfRequest, warnings: list[str]
 ) -> tuple[Found, ...]:
-    project = project_name(request.cwd)
-    text = " ".join(part for part in (request.query, project) if part)
-    if not text:
-        return ()
-    wanted = SearchRequest(text, limit=_MAX_KNOWLEDGE, filters=Filters(kinds=tuple(Kind)))
     try:
-        result = services.index.search(caller.scope, wanted)
+        found_by = list(_hits(services, caller, request, warnings))
     except ContextEngineError as error:
         warnings.append(f"knowledge cannot be searched: {problem_of(error).message}")
         return ()
-    warnings.extend(result.warnings)
-    return tuple(found(hit) for hit in result.hits)
+    return tuple(found(hit) for hit in _merged(found_by))
+
+
+def _hits(
+    services: Services, caller: Caller, request: QuerySelfRequest, warnings: list[str]
+) -> Iterator[tuple[Hit, ...]]:
+    """Yield what concerns the task, then what concerns the place and what goes on in it."""
+    cwd = request.cwd or caller.folder
+    project = project_name(cwd)
+    if request.query:
+        task = " ".join(part for part in (request.query, project) if part)
+        yield _searched(services, caller, task, _KINDS, warnings)
+    if cwd and project:
+        local = caller.is_local
+        around = surroundings(cwd, services.clock.now()).words(_MAX_AROUND) if local else ""
+        place = f"{project} {around}".strip()
+        own = _searched(services, caller, place, replace(_KINDS, project=project), warnings)
+        yield own
+        if len(own) < _FEW and (around or not request.query):
+            yield _searched(services, caller, place, _KINDS, warnings)
+
+
+def _searched(
+    services: Services, caller: Caller, text: str, filters: Filters, warnings: list[str]
+) -> tuple[Hit, ...]:
+    result = services.index.search(caller.scope, SearchRequest(text, _MAX_KNOWLEDGE, filters))
+    warnings.extend(text for text in result.warnings if text not in warnings)
+    return result.hits
+
+
+def _merged(found_by: Sequence[tuple[Hit, ...]]) -> list[Hit]:
+    """Return the first of each, each in turn, until there are enough; the task goes first."""
+    share = math.ceil(_MAX_KNOWLEDGE / 2) if len(found_by) > 1 else _MAX_KNOWLEDGE
+    first, *others = found_by or [()]
+    in_turn = (hit for hits in zip_longest(*others) for hit in hits if hit is not None)
+    ordered = (*first[:share], *in_turn, *first[share:])
+    unique: dict[str, Hit] = {}
+    for hit in ordered:
+        unique.setdefault(hit.chunk_id, hit)
+    return list(unique.values())[:_MAX_KNOWLEDGE]
 
 
 QUERY_SELF = Operation(

@@ -1,9 +1,11 @@
-"""Project notes as they were read last; one is read again when its file changed."""
+"""Notes as they were read last: projects and the identity. Read again when a file changed."""
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from context_engine.errors import BadInputError, NotFoundError, UnsafePathError
@@ -18,10 +20,21 @@ _SETTLED_NS = 2_000_000_000
 """A file written this shortly ago may change again under the same time stamp."""
 
 
+@dataclass(frozen=True)
+class _File:
+    """What changes when a file does."""
+
+    place: str
+    inode: int
+    size: int
+    mtime_ns: int
+
+
 class ProjectShelf:
-    """The projects of one home. Safe from several threads: at worst a note is read twice."""
+    """Projects and identity of one home. Safe from several threads: at worst one is read twice."""
 
     def __init__(self) -> None:
+        self._cards: dict[Scope, tuple[_File, str]] = {}
         self._known: dict[tuple[Scope, str], tuple[NoteFile, ProjectState]] = {}
 
     def projects(self, home: Home, scope: Scope) -> list[ProjectState]:
@@ -36,6 +49,20 @@ class ProjectShelf:
         ]
         return [project for project in found if project is not None]
 
+    def identity_card(self, home: Home, scope: Scope) -> str:
+        """Return what callers of `scope` are told about the owner; raises as the vault does."""
+        from vault.identity import identity_card
+        from vault.layout import IDENTITY, PROFILE
+
+        file = _stat(home, scope, IDENTITY if scope is Scope.PERSONAL else PROFILE)
+        known = self._cards.get(scope)
+        if file is not None and known is not None and known[0] == file:
+            return known[1]
+        card = identity_card(home, scope)
+        if file is not None and _is_settled(file.mtime_ns):
+            self._cards[scope] = (file, card)
+        return card
+
     def _project(self, home: Home, scope: Scope, file: NoteFile) -> ProjectState | None:
         from vault.notes import read_note
         from vault.projects import project_state
@@ -45,7 +72,20 @@ class ProjectShelf:
             return known[1]
         with suppress(NotFoundError, BadInputError, UnsafePathError):
             project = project_state(read_note(home, scope, file.path))
-            if time.time_ns() - file.mtime_ns > _SETTLED_NS:
+            if _is_settled(file.mtime_ns):
                 self._known[scope, file.path] = (file, project)
             return project
         return None
+
+
+def _stat(home: Home, scope: Scope, path: str) -> _File | None:
+    place = str(home.vault(scope) / path)
+    try:
+        info = os.lstat(place)
+    except OSError:
+        return None
+    return _File(place, info.st_ino, info.st_size, info.st_mtime_ns)
+
+
+def _is_settled(mtime_ns: int) -> bool:
+    return time.time_ns() - mtime_ns > _SETTLED_NS
