@@ -13,8 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from api.audit_files import rotate
 from context_engine.clock import isoformat
 from context_engine.errors import ContextEngineError
+from context_engine.logs import get_logger
+
+log = get_logger(__name__)
+
+MAX_BYTES = 10_000_000
+KEEP = 20
+"""Older files that are kept: some hundred thousand requests."""
 
 _NOT_ESCAPED_BY_JSON = {0x7F: "\\u007f"}
 
@@ -41,10 +49,15 @@ class AuditEntry:
 
 
 class AuditLog:
-    """Appends to one file. Safe from several threads and processes: a line is one write."""
+    """Appends to one file. Safe from several threads and processes: a line is one write.
 
-    def __init__(self, path: Path) -> None:
+    A file that has reached `max_bytes` is put aside, and the last `keep` of those are kept.
+    """
+
+    def __init__(self, path: Path, *, max_bytes: int = MAX_BYTES, keep: int = KEEP) -> None:
         self._path = path
+        self._max_bytes = max_bytes
+        self._keep = keep
 
     def check(self) -> None:
         """Raise AuditError when a line could not be written now.
@@ -62,12 +75,22 @@ class AuditLog:
         descriptor = self._open()
         try:
             written = os.write(descriptor, line)
+            size = os.fstat(descriptor).st_size
         except OSError as error:
             raise self._failed(error.strerror or str(error)) from error
         finally:
             os.close(descriptor)
         if written != len(line):
             raise self._failed("the disk is full")
+        if size >= self._max_bytes:
+            self._rotate()
+
+    def _rotate(self) -> None:
+        try:
+            rotate(self._path, self._max_bytes, self._keep)
+        except OSError as error:
+            # the line is written, which is what counts; the next one tries again
+            log.warning("audit_not_rotated", reason=str(error))
 
     def _open(self) -> int:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -18,6 +18,7 @@ COMMANDS = {
     "reindex": ("api.cli.reindex", "Bring the index up to date with the vault."),
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
     "token": ("api.cli.token", "Create, list and revoke client tokens."),
+    "audit": ("api.cli.audit", "Show who asked the memory for what."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
     "evaluate-extractor": (
         "api.cli.evaluate",
