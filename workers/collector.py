@@ -36,6 +36,8 @@ class CollectReport:
     bad_records: list[BadRecord] = field(default_factory=list)
     unknown_types: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
+    checkpoints: int = 0
+    """Reading states committed: something of this source was there, new or not."""
     units_without_news: int = 0
     """Files, channels, … that were read before and held nothing new."""
 
@@ -121,6 +123,7 @@ def collect(
                 report.messages += len(item.utterances)
                 batch.add(redact_document(item, redaction, report.redacted))
             case Checkpoint():
+                report.checkpoints += 1
                 ledger.resumed.discard(item.key)
                 batch.cover(item)
             case BadRecord():

@@ -55,6 +55,7 @@ def run_summary(outbox: Outbox, report: CollectReport) -> dict[str, Any]:
         "new": report.new,
         "unchanged": report.unchanged,
         "messages": report.messages,
+        "checkpoints": report.checkpoints,
         "notes": len(paths),
         "source_notes": sum(path.startswith("sources/") for _, path in paths),
         "insights": dict(insights),

@@ -69,7 +69,7 @@ def command(
 
 
 def _exit_code(summary: dict[str, Any], source: str) -> int:
-    if not summary["events"] and not summary["unchanged"]:
+    if not summary["events"] and not summary["unchanged"] and not summary["checkpoints"]:
         say(f"nothing here looks like {source} data; see: context-engine sources")
         return 1
     return 1 if summary["quarantined"] else 0
