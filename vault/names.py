@@ -61,6 +61,6 @@ def subject_slug(name: str) -> str:
         raise ValueError("a subject needs a name")
     plain = slug(folded)
     spoken = re.sub(r"[ _.\-]+", "-", folded).strip("-")
-    if plain == spoken and plain not in _RESERVED:
+    if plain and plain == spoken and plain not in _RESERVED:
         return plain
     return "-".join(piece for piece in (plain, short_id("subject", folded)) if piece)

@@ -72,7 +72,7 @@ def _found(answer: Any) -> list[str]:
 def test_commits_and_edited_files_are_told_newest_first(repo: Path) -> None:
     (repo / "src").mkdir()
     (repo / "src" / "checkout.py").write_text("x", encoding="utf-8")
-    later = NOW.timestamp() + 60
+    later = time.time() + 60
     os.utime(repo / "src" / "checkout.py", (later, later))
 
     found = surroundings(str(repo), NOW)

@@ -264,8 +264,9 @@ def test_the_densest_line_that_is_still_read_stays_in_bounded_memory(
 
 
 PROGRAM = """
-import json, resource, sys
+import json, sys
 from pathlib import Path
+from support.memory import peak_memory
 from connectors.base import ReadOptions
 from connectors.claude import CONNECTOR
 from context_engine.events import BadRecord, SourceDocument
@@ -277,7 +278,7 @@ class Ledger:
 items = list(CONNECTOR.read([Path(sys.argv[1])], Ledger(), ReadOptions()))
 texts = [u.text for d in items if isinstance(d, SourceDocument) for u in d.utterances]
 bad = [(b.place, b.reason) for b in items if isinstance(b, BadRecord)]
-print(json.dumps([texts, bad, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000]))
+print(json.dumps([texts, bad, peak_memory() / 1_000_000]))
 """
 
 
@@ -287,7 +288,7 @@ def read_in_a_fresh_process(path: Path) -> tuple[list[str], list[list[str]], flo
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(path)],
         cwd=root,
-        env={"PYTHONPATH": str(root)},
+        env={"PYTHONPATH": f"{root}:{root / 'tests'}"},
         check=True,
         capture_output=True,
         timeout=100,
