@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from api.caller import Caller
-from api.operations.shelf import ProjectShelf
+from api.operations.shelf import Shelf
 from context_engine.clock import Clock, SystemClock
 from context_engine.home import Home
 from context_engine.scopes import Scope
@@ -52,7 +52,7 @@ class Services:
     clock: Clock = field(default_factory=SystemClock)
     notify: Callable[[Scope, str], None] = tell_nobody
     """Called with the scope and vault path of a note that was just written."""
-    shelf: ProjectShelf = field(default_factory=ProjectShelf)
+    shelf: Shelf = field(default_factory=Shelf)
 
 
 class Request(BaseModel):

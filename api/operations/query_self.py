@@ -17,7 +17,6 @@ from api.operations.budget import MAX_BUDGET, MIN_BUDGET, characters_within, lar
 from api.operations.found import Found, found
 from api.operations.projects import ProjectSummary, all_projects, summarise
 from api.operations.quoting import NOTICE, Notice
-from api.operations.surroundings import surroundings
 from api.problems import problem_of
 from connectors.places import project_name
 from context_engine.clock import isoformat
@@ -169,7 +168,9 @@ def _hits(
         yield _searched(services, caller, task, _KINDS, warnings)
     if cwd and project:
         local = caller.is_local
-        around = surroundings(cwd, services.clock.now()).words(_MAX_AROUND) if local else ""
+        around = (
+            services.shelf.surroundings(cwd, services.clock).words(_MAX_AROUND) if local else ""
+        )
         place = f"{project} {around}".strip()
         own = _searched(services, caller, place, replace(_KINDS, project=project), warnings)
         yield own

@@ -1,4 +1,4 @@
-"""Notes as they were read last: projects and the identity. Read again when a file changed."""
+"""What was read last: projects and identity, until a file changes; a folder, for some seconds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from api.operations.surroundings import Surroundings, surroundings
+from context_engine.clock import Clock
 from context_engine.errors import BadInputError, NotFoundError, UnsafePathError
 from context_engine.home import Home
 from context_engine.scopes import Scope
@@ -20,6 +22,11 @@ _SETTLED_NS = 2_000_000_000
 """A file written this shortly ago may change again under the same time stamp."""
 
 
+_FOLDER_SECONDS = 10.0
+"""How long a working folder counts as looked at: a session asks several times in a row."""
+_MAX_FOLDERS = 100
+
+
 @dataclass(frozen=True)
 class _File:
     """What changes when a file does."""
@@ -30,11 +37,15 @@ class _File:
     mtime_ns: int
 
 
-class ProjectShelf:
-    """Projects and identity of one home. Safe from several threads: at worst one is read twice."""
+class Shelf:
+    """Projects, identity and folders, for one home.
+
+    Safe from several threads: at worst one is read twice.
+    """
 
     def __init__(self) -> None:
         self._cards: dict[Scope, tuple[_File, str]] = {}
+        self._folders: dict[str, tuple[float, Surroundings]] = {}
         self._known: dict[tuple[Scope, str], tuple[NoteFile, ProjectState]] = {}
 
     def projects(self, home: Home, scope: Scope) -> list[ProjectState]:
@@ -62,6 +73,18 @@ class ProjectShelf:
         if file is not None and _is_settled(file.mtime_ns):
             self._cards[scope] = (file, card)
         return card
+
+    def surroundings(self, cwd: str, clock: Clock) -> Surroundings:
+        """Return what goes on in a working folder."""
+        now = clock.monotonic()
+        known = self._folders.get(cwd)
+        if known is not None and now - known[0] < _FOLDER_SECONDS:
+            return known[1]
+        if len(self._folders) >= _MAX_FOLDERS:
+            self._folders.clear()
+        found = surroundings(cwd, clock.now())
+        self._folders[cwd] = (now, found)
+        return found
 
     def _project(self, home: Home, scope: Scope, file: NoteFile) -> ProjectState | None:
         from vault.notes import read_note
