@@ -24,6 +24,7 @@ from context_engine.settings import Settings
 from workers import embedded_broker, outbox_report
 from workers.actors import declare
 from workers.broker import INGEST, make_broker
+from workers.liveness import WorkerLease
 from workers.outbox import Outbox
 from workers.outbox_model import Job, Outcome
 from workers.relay import Relay
@@ -62,7 +63,8 @@ def measure(settings: Settings, count: int) -> dict[str, float]:
         del job, event
         return Outcome(drop_payload=True)
 
-    declare(broker, outbox, "bench", {INGEST: nothing}, max_attempts=3)
+    lease = WorkerLease(settings.paths.state / "workers", "bench")
+    declare(broker, outbox, lease.worker_id, {INGEST: nothing}, max_attempts=3)
     documents = [_document(n) for n in range(count)]
     cpu, begun = time.process_time(), time.perf_counter()
     for start in range(0, count, 100):
