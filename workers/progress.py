@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +21,9 @@ class Progress:
     total: int
 
 
-def run_progress(outbox: Outbox, run_ids: Sequence[str]) -> Progress:
-    """Return how many of the runs' jobs are still to be done."""
-    rows = [outbox_report.run_progress(outbox, run_id) for run_id in run_ids]
-    return Progress(sum(row[0] for row in rows), sum(row[1] for row in rows))
+def run_progress(outbox: Outbox, run_id: str) -> Progress:
+    """Return how many of a run's jobs are still to be done."""
+    return Progress(*outbox_report.run_progress(outbox, run_id))
 
 
 def all_progress(outbox: Outbox) -> Progress:

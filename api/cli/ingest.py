@@ -114,7 +114,7 @@ def ingest(
             on_bad=meter.bad,
         )
         if handed_over and wait:
-            _await(settings, lambda: _watched(settings, outbox, report), meter)
+            _await(settings, lambda: run_progress(outbox, report.run_id), meter)
         elif not handed_over:
             # nobody else would finish what an interrupted run has left
             _await(settings, lambda: all_progress(outbox), meter)
@@ -127,21 +127,21 @@ def ingest(
     }
 
 
-def _watched(settings: Settings, outbox: Outbox, report: CollectReport) -> Progress:
-    progress = run_progress(outbox, [report.run_id])
-    if progress.unfinished and not is_running(settings.paths):
+def _await(settings: Settings, progress_of: Callable[[], Progress], meter: Meter) -> None:
+    while (progress := progress_of()).unfinished:
+        meter.working(progress.total - progress.unfinished, progress.total)
+        _pause(settings)
+    wait_for_vectors(settings, meter)
+
+
+def _pause(settings: Settings) -> None:
+    """Sleep for a moment; raise ContextEngineError when nobody works any more."""
+    if not is_running(settings.paths):
         raise ContextEngineError(
             "the engine that took the events over has stopped; nothing is lost, "
             "run the command again to go on"
         )
-    return progress
-
-
-def _await(settings: Settings, progress_of: Callable[[], Progress], meter: Meter) -> None:
-    while (progress := progress_of()).unfinished:
-        meter.working(progress.total - progress.unfinished, progress.total)
-        time.sleep(POLL_SECONDS)
-    wait_for_vectors(settings, meter)
+    time.sleep(POLL_SECONDS)
 
 
 def wait_for_vectors(settings: Settings, meter: Meter) -> None:
@@ -149,7 +149,7 @@ def wait_for_vectors(settings: Settings, meter: Meter) -> None:
     searcher = Searcher(settings.paths, None)
     while (missing := _unembedded(searcher)) > 0:
         meter.embedding(missing)
-        time.sleep(POLL_SECONDS)
+        _pause(settings)
 
 
 def _unembedded(searcher: Searcher) -> int:
