@@ -15,8 +15,8 @@ from connectors.base import Item, Ledger, ReadOptions
 from connectors.chatgpt_records import parse_record
 from connectors.conversation_records import Context
 from connectors.conversations import Reader
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import UsageError
 
 SOURCE = "chatgpt"
 _CONVERSATIONS = re.compile(r"(?:group_)?conversations?\b.*\.json\Z")
@@ -38,9 +38,9 @@ class ChatGptConnector:
 
         Raises UsageError when none of the paths exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a ChatGPT export: its zip, its folder, or conversations.json")
+        roots = existing_roots(
+            paths, "name a ChatGPT export: its zip, its folder, or conversations.json"
+        )
         context = Context(options, self._clock)
         reader = Reader(SOURCE, ledger, options)
         yield from reader.exports(

@@ -15,8 +15,9 @@ from connectors.claude_ai_records import parse_record
 from connectors.conversation_records import Context, key_field, text_field
 from connectors.conversations import Reader
 from connectors.json_stream import elements
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 
 SOURCE = "claude-ai"
 _OURS = ("conversations", "design_chats", "projects", "memories")
@@ -38,9 +39,7 @@ class ClaudeAiConnector:
 
         Raises UsageError when none of the paths exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a claude.ai export: its zips, or a folder of them")
+        roots = existing_roots(paths, "name a claude.ai export: its zips, or a folder of them")
         context = Context(options, self._clock, _project_names(roots))
         reader = Reader(SOURCE, ledger, options)
         yield from reader.exports(

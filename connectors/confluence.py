@@ -30,7 +30,8 @@ from connectors.confluence_pages import (
 from connectors.confluence_site import PageReader
 from connectors.confluence_xml import EntityReader
 from connectors.reports import named_or_counted
-from context_engine.errors import BadInputError, UsageError
+from connectors.walk import existing_roots
+from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, Checkpoint, Role, UnknownRecord, Utterance
 from context_engine.ids import short_id
 
@@ -54,9 +55,7 @@ class ConfluenceConnector:
 
         Raises UsageError when no path is given or none exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a space export of Confluence: its folder or its zip")
+        roots = existing_roots(paths, "name a space export of Confluence: its folder or its zip")
         run = _Run(ledger, options)
         try:
             for item in walk_members(roots, options.progress, enter=_may_hold_pages):

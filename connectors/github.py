@@ -20,8 +20,9 @@ from connectors.pieces import PartCounter
 from connectors.reports import named_or_counted
 from connectors.revisions import Units, remember
 from connectors.text import shorten
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 from context_engine.events import (
     BadRecord,
     Checkpoint,
@@ -63,9 +64,9 @@ class GitHubConnector:
 
         Raises UsageError when no path is given or none exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a file or folder of GitHub webhook deliveries or API replies")
+        roots = existing_roots(
+            paths, "name a file or folder of GitHub webhook deliveries or API replies"
+        )
         run = _Run(ledger, options, self._clock)
         for item in walk_members(roots, options.progress):
             if isinstance(item, Member):

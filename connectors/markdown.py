@@ -24,8 +24,9 @@ from connectors.owners import is_owner
 from connectors.pieces import PartCounter
 from connectors.revisions import Units
 from connectors.text import clean_text, parse_time, shorten, show_path
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, Role, SourceDocument, UnknownRecord, Utterance
 from context_engine.home import Home
 from context_engine.ids import short_id
@@ -62,9 +63,7 @@ class MarkdownConnector:
 
         Raises UsageError when no path is given or none exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a folder of notes, or a Markdown file")
+        roots = existing_roots(paths, "name a folder of notes, or a Markdown file")
         run = _Run(ledger, options, self._clock)
         for item in walk_members(roots, options.progress):
             if isinstance(item, Member):

@@ -23,8 +23,9 @@ from connectors.reports import named_or_counted
 from connectors.revisions import Unit, Units
 from connectors.text import clean_text, parse_time, shorten
 from connectors.transcripts import parse_transcript
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 from context_engine.events import (
     BadRecord,
     Checkpoint,
@@ -69,9 +70,7 @@ class MeetingConnector:
 
         Raises UsageError when no path is given or none exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a transcript or a folder of transcripts")
+        roots = existing_roots(paths, "name a transcript or a folder of transcripts")
         run = _Run(ledger, options, self._clock)
         for item in walk_members(roots, options.progress):
             if isinstance(item, Member):

@@ -42,8 +42,9 @@ from connectors.slack_messages import (
 )
 from connectors.slack_render import Renderer
 from connectors.text import first_sentence, shorten
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, SourceDocument, UnknownRecord
 
 SOURCE = "slack"
@@ -68,9 +69,9 @@ class SlackConnector:
 
         Raises UsageError when no path is given or none exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a Slack export: its folder, its zip, or a file of a channel")
+        roots = existing_roots(
+            paths, "name a Slack export: its folder, its zip, or a file of a channel"
+        )
         run = _Run(ledger, options, self._clock)
         yield from run.directories(roots)
         for item in walk_members(roots, options.progress):

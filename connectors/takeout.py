@@ -35,8 +35,9 @@ from connectors.takeout_records import (
 )
 from connectors.takeout_spool import Row, Spool
 from connectors.text import first_sentence
+from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 from context_engine.events import (
     BadRecord,
     Checkpoint,
@@ -85,9 +86,9 @@ class TakeoutConnector:
 
         Raises UsageError when none of the paths exists.
         """
-        roots = [path.expanduser() for path in paths]
-        if not any(root.exists() for root in roots):
-            raise UsageError("name a Google Takeout: its zips (or .tgz), or the unpacked folder")
+        roots = existing_roots(
+            paths, "name a Google Takeout: its zips (or .tgz), or the unpacked folder"
+        )
         run = _Run(self.name, self._log, ledger, Context(options, self._clock))
         try:
             for item in walk_members(roots, options.progress, enter=_is_at_the_top):

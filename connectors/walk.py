@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from connectors.text import show_path
+from context_engine.errors import UsageError
 from context_engine.events import BadRecord, UnknownRecord
 
 
@@ -89,3 +90,11 @@ def reason_of(error: OSError | ValueError) -> str:
     if isinstance(error, PermissionError):
         return "may not be read: permission denied"
     return getattr(error, "strerror", None) or str(error)
+
+
+def existing_roots(paths: Sequence[Path], hint: str) -> list[Path]:
+    """Return `paths` with `~` expanded; raise UsageError with `hint` when none of them exists."""
+    roots = [path.expanduser() for path in paths]
+    if not any(root.exists() for root in roots):
+        raise UsageError(hint)
+    return roots
