@@ -300,8 +300,10 @@ HOSTILE = (
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     short, long = piece * (25_000 // len(piece)), piece * (200_000 // len(piece))
     seconds(short)
-    # eight times the text: quadratic work would take sixty-four times as long
-    assert seconds(long) < 24 * max(min(seconds(short), seconds(short)), 0.004)
+    # eight times the text: quadratic work would take sixty-four times as long, each time;
+    # a busy machine makes single measurements longer, never shorter
+    limit = 24 * max(min(seconds(short), seconds(short)), 0.004)
+    assert any(seconds(long) < limit for _ in range(3))
 
 
 def test_ten_megabytes_of_a_transcript_take_a_few_seconds() -> None:
