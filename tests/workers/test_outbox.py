@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
 import pytest
 
 from context_engine.clock import ManualClock
@@ -189,3 +190,22 @@ def test_being_told_to_stop_again_and_again_never_quarantines(outbox: Outbox) ->
         assert outbox.give_back(f"worker-{number}") == 1
     assert outbox_report.quarantined(outbox) == []
     assert started(outbox).attempts == 0
+
+
+def test_no_question_of_the_relay_reads_the_jobs_that_are_done(outbox: Outbox) -> None:
+    connection = outbox.connection()
+    asked: list[str] = []
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: asked.append(event["sql"]))
+    outbox.publishable("ingest", 10)
+    outbox.in_flight("ingest")
+    outbox.running_workers()
+    outbox.has_waiting("ollama")
+    outbox.republish()
+    outbox.republish("ingest", older_than=60)
+    outbox.release(WORKER, max_attempts=3)
+    connection.trace_v2(0)
+    questions = [str(sql) for sql in asked if " job" in str(sql)]
+    assert len(questions) == 7
+    for sql in questions:
+        plan = connection.execute("EXPLAIN QUERY PLAN " + sql, [0] * sql.count("?")).fetchall()
+        assert not [row for row in plan if str(row[3]).startswith("SCAN")], sql
