@@ -15,12 +15,12 @@ import json
 import random
 import resource
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from fresh import run_fresh
 from parse import CACHE, Forgetful
 
 WORDS = [
@@ -143,16 +143,6 @@ def _words(rng: random.Random, count: int) -> str:
     return " ".join(rng.choices(WORDS, k=count))
 
 
-def _fresh_run(path: Path) -> dict[str, float]:
-    command = [sys.executable, __file__, "--only-parse", str(path)]
-    root = str(Path(__file__).parents[1])
-    output = subprocess.run(
-        command, check=True, capture_output=True, cwd=root, env={"PYTHONPATH": root}
-    ).stdout
-    result: dict[str, float] = json.loads(output)
-    return result
-
-
 def main() -> None:
     """Measure, and print a line or JSON."""
     parser = argparse.ArgumentParser()
@@ -168,7 +158,7 @@ def main() -> None:
     if not path.exists() or path.stat().st_size < arguments.megabytes * 1_000_000:
         print(f"generating {arguments.megabytes} MB …", file=sys.stderr)
         generate(path, arguments.megabytes * 1_000_000)
-    runs = [_fresh_run(path) for _ in range(arguments.runs)]
+    runs = [run_fresh(__file__, "--only-parse", str(path)) for _ in range(arguments.runs)]
     speeds = [run["megabytes_per_second"] for run in runs]
     report = {
         "file_mb": round(path.stat().st_size / 1e6, 1),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
 import sys
 import time
 import zipfile
@@ -20,6 +19,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from fresh import run_fresh
 
 CACHE = Path(__file__).parent / ".cache"
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -202,16 +203,6 @@ def _peak(memory: Any) -> float:
     return high[0] if high else float(getattr(memory, "peak_wset", memory.rss)) / 1e6
 
 
-def _fresh_run(kind: str, path: Path) -> dict[str, float]:
-    root = str(Path(__file__).parents[1])
-    command = [sys.executable, __file__, "--only", kind, "--parse", str(path)]
-    output = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, cwd=root, env={"PYTHONPATH": root}
-    ).stdout
-    result: dict[str, float] = json.loads(output)
-    return result
-
-
 def main() -> None:
     """Measure, and print a line a kind or JSON."""
     parser = argparse.ArgumentParser()
@@ -224,7 +215,10 @@ def main() -> None:
         print(json.dumps(parse(arguments.only, arguments.parse)))
         return
     kinds = [arguments.only] if arguments.only else list(chain(KINDS))
-    report = {kind: _fresh_run(kind, export(kind, arguments.megabytes)) for kind in kinds}
+    report = {
+        kind: run_fresh(__file__, "--only", kind, "--parse", str(export(kind, arguments.megabytes)))
+        for kind in kinds
+    }
     if arguments.json:
         print(json.dumps(report))
         return

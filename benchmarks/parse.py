@@ -12,12 +12,13 @@ import argparse
 import json
 import resource
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from fresh import run_fresh
 
 CACHE = Path(__file__).parent / ".cache"
 
@@ -68,16 +69,6 @@ def _session(megabytes: int) -> Path:
     return path
 
 
-def _fresh_run(path: Path) -> dict[str, float]:
-    command = [sys.executable, __file__, "--only-parse", str(path)]
-    root = str(Path(__file__).parents[1])
-    output = subprocess.run(
-        command, check=True, capture_output=True, cwd=root, env={"PYTHONPATH": root}
-    ).stdout
-    result: dict[str, float] = json.loads(output)
-    return result
-
-
 def main() -> None:
     """Measure, and print a line or JSON."""
     parser = argparse.ArgumentParser()
@@ -90,7 +81,7 @@ def main() -> None:
         print(json.dumps(parse(arguments.only_parse)))
         return
     path = _session(arguments.megabytes)
-    runs = [_fresh_run(path) for _ in range(arguments.runs)]
+    runs = [run_fresh(__file__, "--only-parse", str(path)) for _ in range(arguments.runs)]
     report = {
         "file_mb": round(path.stat().st_size / 1e6, 1),
         "runs": arguments.runs,

@@ -1,0 +1,22 @@
+"""A measurement in a process of its own, whose peak memory is nobody else's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run_fresh(script: str, *arguments: str) -> dict[str, float]:
+    """Run one of the scripts beside this one and return the figures that it prints as JSON."""
+    root = str(Path(__file__).parents[1])
+    output = subprocess.run(
+        [sys.executable, script, *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        cwd=root,
+        env={"PYTHONPATH": root},
+    ).stdout
+    figures: dict[str, float] = json.loads(output)
+    return figures
