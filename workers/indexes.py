@@ -167,3 +167,12 @@ def index_dependency(scope: Scope) -> str:
 def rebuild_file(home: Home, scope: Scope) -> Path:
     """Return where a running rebuild says how far it is."""
     return home.index(scope).with_suffix(".rebuild.json")
+
+
+def rebuild_waits_for(home: Home, scope: Scope) -> int | None:
+    """Return how many chunks a running rebuild still has to embed, None when none runs."""
+    try:
+        progress = json.loads(rebuild_file(home, scope).read_text(encoding="ascii"))
+        return int(progress["waiting"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

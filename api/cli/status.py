@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,7 +18,7 @@ from index.search import Searcher
 from workers import outbox_report
 from workers.broker import make_client, queue_depths
 from workers.extraction.client import OllamaModel
-from workers.indexes import rebuild_file
+from workers.indexes import rebuild_waits_for
 from workers.outbox import Outbox
 from workers.supervisor import is_running, parts_alive
 
@@ -91,7 +90,9 @@ def _indexes(settings: Settings) -> dict[str, dict[str, Any]]:
     found = {}
     for scope in Scope:
         try:
-            found[scope.value] = _index(searcher.stats(scope), _rebuilding(settings, scope))
+            found[scope.value] = _index(
+                searcher.stats(scope), rebuild_waits_for(settings.paths, scope)
+            )
         except IndexCorruptError as error:
             found[scope.value] = {"damaged": str(error)}
     return found
@@ -107,15 +108,6 @@ def _index(stats: ScopeStats, rebuilding: int | None) -> dict[str, Any]:
         "bytes": stats.size_bytes,
         "rebuilding": rebuilding,
     }
-
-
-def _rebuilding(settings: Settings, scope: Scope) -> int | None:
-    """Return how many chunks a running rebuild still has to embed, None when none runs."""
-    try:
-        progress = json.loads(rebuild_file(settings.paths, scope).read_text(encoding="ascii"))
-    except (FileNotFoundError, ValueError):
-        return None
-    return int(progress["waiting"])
 
 
 def _llm(settings: Settings) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,17 +79,6 @@ def indexer_runs(home: Home) -> bool:
 
     folder = home.state / "workers"
     return any(is_alive(folder, path.stem) for path in folder.glob("indexer-*.lock"))
-
-
-def rebuild_waits_for(home: Home, scope: Scope) -> int | None:
-    """Return how many chunks a running rebuild still has to embed, None when none runs."""
-    from workers.indexes import rebuild_file
-
-    try:
-        progress = json.loads(rebuild_file(home, scope).read_text(encoding="ascii"))
-        return int(progress["waiting"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _known(outbox: Outbox, scope: Scope) -> tuple[_Known, ...]:

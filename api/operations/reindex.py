@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.caller import Caller
 from api.operations.base import Answer, Operation, Request, Services
-from api.operations.indexing import Asked, IndexWork, ask_indexer, indexer_runs, rebuild_waits_for
+from api.operations.indexing import Asked, IndexWork, ask_indexer, indexer_runs
 from api.problems import problem_of
 from context_engine.clock import isoformat
 from context_engine.errors import ContextEngineError
@@ -68,6 +68,8 @@ class ReindexAnswer(Answer):
 
 def reindex(services: Services, caller: Caller, request: ReindexRequest) -> ReindexAnswer:
     """Ask for the caller's own index to be brought up to date, and return at once."""
+    from workers.indexes import rebuild_waits_for
+
     work = IndexWork.REBUILD if request.rebuild else IndexWork.SCAN
     asked = ask_indexer(services.home, caller.scope, work, services.clock)
     runs = indexer_runs(services.home)
