@@ -11,9 +11,8 @@ from typing import Any
 import click
 
 from api.cli.common import plural, say
-from api.cli.ingest import ingest
+from api.cli.ingest import ingest, read_options
 from api.cli.query import print_hit
-from connectors.base import ReadOptions
 from connectors.registry import load
 from context_engine.errors import UsageError
 from context_engine.home import Home
@@ -64,12 +63,7 @@ def command(samples: Path | None) -> int:
     configure("demo", folder=settings.paths.logs)
     say(f"Reading the sample sessions in {folder}")
     say("with broker, workers and indexer on a temporary home …")
-    options = ReadOptions(
-        owner_name=settings.owner_name,
-        default_scope=settings.default_scope,
-        scope_rules=settings.scope_rules,
-    )
-    summary = ingest(settings, load("claude"), (folder,), options, wait=True)
+    summary = ingest(settings, load("claude"), (folder,), read_options(settings), wait=True)
     _report(summary)
     _search(settings)
     _where(settings)

@@ -53,13 +53,7 @@ def command(
     connector = load(source)
     chosen = _existing(connector, paths)
     configure("ingest", folder=settings.paths.logs)
-    options = ReadOptions(
-        scope=Scope(scope) if scope else None,
-        project=project,
-        owner_name=settings.owner_name,
-        default_scope=settings.default_scope,
-        scope_rules=settings.scope_rules,
-    )
+    options = read_options(settings, Scope(scope) if scope else None, project)
     summary = ingest(settings, connector, chosen, options, wait=wait)
     if as_json:
         print_json(summary)
@@ -73,6 +67,19 @@ def _exit_code(summary: dict[str, Any], source: str) -> int:
         say(f"nothing here looks like {source} data; see: context-engine sources")
         return 1
     return 1 if summary["quarantined"] else 0
+
+
+def read_options(
+    settings: Settings, scope: Scope | None = None, project: str | None = None
+) -> ReadOptions:
+    """Return what the settings and the caller fix for a run."""
+    return ReadOptions(
+        scope=scope,
+        project=project,
+        owner_name=settings.owner_name,
+        default_scope=settings.default_scope,
+        scope_rules=settings.scope_rules,
+    )
 
 
 def _existing(connector: Connector, paths: tuple[Path, ...]) -> tuple[Path, ...]:
