@@ -30,11 +30,28 @@ def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> aps
     connection = apsw.Connection(str(path), flags=flags)
     connection.set_busy_handler(_patience())
     if not readonly:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _use_wal(connection)
         connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         path.chmod(0o600)
     connection.execute("PRAGMA foreign_keys=ON")
     return connection
+
+
+def _use_wal(connection: apsw.Connection) -> None:
+    """Switch to WAL, which processes that open a new file at once do at once.
+
+    SQLite asks no busy handler while the mode changes; so this asks again by itself.
+    """
+    wait, attempt = _patience(), 0
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except apsw.BusyError:
+            if not wait(attempt):
+                raise
+            attempt += 1
+        else:
+            return
 
 
 def _patience() -> Callable[[int], bool]:
