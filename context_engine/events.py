@@ -35,6 +35,8 @@ class Utterance:
     role: Role
     at: datetime | None
     text: str
+    withdrawn: bool = False
+    """Deleted at the source: the message keeps its place, its text goes."""
 
     @cached_property
     def marker(self) -> str:
@@ -58,7 +60,8 @@ class SourceDocument:
     A growing document is sent in pieces: each event carries only what is new, and `part` says
     which file of the document it belongs to (parts are bounded so that a note stays readable).
     `version` distinguishes events of one part: a hash over the utterances carried, unless the
-    source has versions of its own.
+    source has versions of its own. `withdrawn` says that the source deleted the whole document:
+    its note is marked and leaves the index; `utterances` may then be empty.
     """
 
     source: str
@@ -73,6 +76,7 @@ class SourceDocument:
     version: str = ""
     refs: tuple[Ref, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
+    withdrawn: bool = False
     schema: int = SCHEMA_VERSION
 
     @cached_property
@@ -88,9 +92,10 @@ class SourceDocument:
         )
 
     def _content(self) -> str:
-        return long_id(
-            *(piece for u in self.utterances for piece in (u.native_id, u.role, u.author, u.text))
-        )
+        said = (piece for u in self.utterances for piece in (u.native_id, u.role, u.author, u.text))
+        gone = [f"withdrawn {u.native_id}" for u in self.utterances if u.withdrawn]
+        # nothing is added for what was not withdrawn: ids given before this existed stay
+        return long_id(*said, *gone, *(["withdrawn"] if self.withdrawn else []))
 
 
 @dataclass(frozen=True)
