@@ -6,13 +6,15 @@ are values, not exceptions: only a broken invariant raises. Reading is a stream 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
 from context_engine.scopes import Scope, ScopeRule, scope_for_path
+from context_engine.source_settings import LiveSettings
 
 Item = SourceDocument | BadRecord | UnknownRecord | Checkpoint
 """What a connector yields. A Checkpoint covers everything yielded since the one before it."""
@@ -35,6 +37,11 @@ class ReadOptions:
     scope_rules: tuple[ScopeRule, ...] = ()
     progress: Callable[[int, int], None] | None = None
     """Called with (bytes read since the last call, bytes of the whole run or 0)."""
+
+    live: LiveSettings = field(default_factory=LiveSettings)
+    """Settings of the sources that are asked over the network."""
+    pause: Callable[[float], None] = time.sleep
+    """Waits so many seconds before a request is made again; may raise to end the run."""
 
     def scope_of(self, cwd: str | None) -> Scope:
         """Scope of something that happened in `cwd`."""
@@ -70,3 +77,18 @@ class Connector(Protocol):
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield what is new below `paths` since the last checkpoints, in reading order."""
         ...
+
+
+@runtime_checkable
+class LiveConnector(Connector, Protocol):
+    """A source that is asked over the network: it takes no paths."""
+
+    shares: str
+    """The source of files that has the same ids: what one collected the other does not again."""
+    needs: str
+    """One line for `context-engine sources`: the secret and the settings without which it fails."""
+
+
+def ledger_name(connector: Connector) -> str:
+    """Return the source under whose name a connector's reading states are kept."""
+    return connector.shares if isinstance(connector, LiveConnector) else connector.name

@@ -28,6 +28,15 @@ class DependencyDownError(ContextEngineError):
         self.reason = reason
 
 
+class AccessDeniedError(ContextEngineError):
+    """A service needs a secret that a person must give, mend or widen; no retry will do."""
+
+    def __init__(self, service: str, reason: str) -> None:
+        super().__init__(f"{service}: {reason}")
+        self.service = service
+        self.reason = reason
+
+
 class DeadlineExceededError(ContextEngineError):
     """A bounded operation ran out of its total time."""
 

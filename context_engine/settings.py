@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -22,6 +22,15 @@ from pydantic_settings import (
 from context_engine.errors import ConfigError
 from context_engine.home import Home
 from context_engine.scopes import Scope, ScopeRule
+from context_engine.source_settings import (
+    ConfluenceSettings,
+    DriveSettings,
+    GitHubSettings,
+    LiveSettings,
+    SlackSettings,
+    secrets_in,
+    where_to_put,
+)
 
 if TYPE_CHECKING:
     from context_engine.redaction import CustomPattern, RedactionOptions
@@ -170,6 +179,17 @@ class Settings(BaseSettings):
     workers: WorkerSettings = WorkerSettings()
     api: ApiSettings = ApiSettings()
     redaction: RedactionSettings = RedactionSettings()
+    slack: SlackSettings = SlackSettings()
+    github: GitHubSettings = GitHubSettings()
+    confluence: ConfluenceSettings = ConfluenceSettings()
+    drive: DriveSettings = DriveSettings()
+
+    @property
+    def live(self) -> LiveSettings:
+        """What connectors that ask over the network are told."""
+        return LiveSettings(
+            slack=self.slack, github=self.github, confluence=self.confluence, drive=self.drive
+        )
 
     @property
     def redaction_options(self) -> RedactionOptions:
@@ -209,7 +229,20 @@ class Settings(BaseSettings):
         """Order: arguments, environment, config.toml. A foreign folder's .env is never read."""
         del dotenv_settings, file_secret_settings
         config = Home(home_from_environment()).config_file
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config))
+        return (init_settings, env_settings, _WithoutSecrets(settings_cls, config))
+
+
+class _WithoutSecrets(TomlConfigSettingsSource):
+    """config.toml, which people show around and put into Git: a secret in it is refused."""
+
+    def __call__(self) -> dict[str, Any]:
+        data = super().__call__()
+        for section, field in secrets_in(data):
+            raise ConfigError(
+                f"{self.toml_file_path}: [{section}] {field} is a secret and must not stand in "
+                f"this file; take it out and {where_to_put(section, field)}"
+            )
+        return data
 
 
 def home_from_environment() -> Path:

@@ -71,7 +71,7 @@ def _settings(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 def _row(name: str, field: FieldInfo) -> str:
     variable = "CE_" + name.upper().replace(".", "__")
-    default = "" if field.default in (None, ()) else f"`{field.default}`"
+    default = "" if field.default in (None, (), "") else f"`{field.default}`"
     about = " ".join((field.description or "").split())
     return f"| `{name}` | `{variable}` | {default} | {about} |"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from connectors.base import Connector, ReadOptions
+from connectors.base import Connector, ReadOptions, ledger_name
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
 from context_engine.redaction import RedactionOptions, redact
 from context_engine.text import cap_marks
@@ -114,8 +114,9 @@ def collect(
     """
     report = report or CollectReport()
     redaction = redaction or RedactionOptions()
-    batch = _Batch(outbox, connector.name, report)
-    ledger = SourceLedger(outbox, connector.name)
+    source = ledger_name(connector)
+    batch = _Batch(outbox, source, report)
+    ledger = SourceLedger(outbox, source)
     for item in connector.read(paths, ledger, options):
         match item:
             case SourceDocument():

@@ -11,7 +11,7 @@ import click
 
 from api.cli.common import json_option, on_terminal, plural, print_json, say, scope_option
 from api.cli.progress import Meter
-from connectors.base import Connector, ReadOptions
+from connectors.base import Connector, LiveConnector, ReadOptions
 from connectors.registry import SOURCES, load
 from context_engine.errors import ContextEngineError, UsageError
 from context_engine.logs import configure
@@ -79,10 +79,16 @@ def read_options(
         owner_name=settings.owner_name,
         default_scope=settings.default_scope,
         scope_rules=settings.scope_rules,
+        live=settings.live,
     )
 
 
 def _existing(connector: Connector, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    if paths and isinstance(connector, LiveConnector):
+        raise UsageError(
+            f"{connector.name} is asked over the network and takes no PATH; files are read by: "
+            f"context-engine ingest {connector.shares} PATH"
+        )
     chosen = paths or tuple(path.expanduser() for path in connector.default_paths)
     missing = [str(path) for path in chosen if not path.exists()]
     if missing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from api.cli.common import json_option, print_json
+from connectors.base import LiveConnector
 from connectors.registry import SOURCES, load
 
 
@@ -20,10 +21,13 @@ def command(as_json: bool) -> None:
                 "name": name,
                 "accepts": connector.accepts,
                 "default_paths": [str(path) for path in connector.default_paths],
+                "needs": connector.needs if isinstance(connector, LiveConnector) else "",
             }
         )
     if as_json:
         print_json({"sources": rows})
         return
     for row in rows:
-        click.echo(f"{row['name']:<12} {row['accepts']}")
+        click.echo(f"{row['name']:<16} {row['accepts']}")
+        if row["needs"]:
+            click.echo(f"{'':<16} needs {row['needs']}")
