@@ -40,6 +40,9 @@ class ReadOptions:
 
     live: LiveSettings = field(default_factory=LiveSettings)
     """Settings of the sources that are asked over the network."""
+    follow: bool = False
+    """Stay connected and yield what happens, until interrupted. A checkpoint is then committed
+    as soon as it is yielded: what comes after the yield may acknowledge it to the source."""
     pause: Callable[[float], None] = time.sleep
     """Waits so many seconds before a request is made again; may raise to end the run."""
 
@@ -87,6 +90,14 @@ class LiveConnector(Connector, Protocol):
     """The source of files that has the same ids: what one collected the other does not again."""
     needs: str
     """One line for `context-engine sources`: the secret and the settings without which it fails."""
+
+
+@runtime_checkable
+class FollowedConnector(LiveConnector, Protocol):
+    """A source that tells what happens while it happens: it honours `follow`."""
+
+    needs_to_follow: str
+    """What it needs besides, in a few words."""
 
 
 def ledger_name(connector: Connector) -> str:

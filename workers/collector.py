@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from connectors.base import Connector, ReadOptions, ledger_name
+from context_engine.errors import DependencyDownError
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
 from context_engine.redaction import RedactionOptions, redact
 from context_engine.text import cap_marks
@@ -69,13 +70,16 @@ class SourceLedger:
 
 
 class _Batch:
-    def __init__(self, outbox: Outbox, source: str, report: CollectReport) -> None:
+    def __init__(
+        self, outbox: Outbox, source: str, report: CollectReport, *, at_once: bool
+    ) -> None:
         self._outbox = outbox
         self._source = source
         self._report = report
         self._documents: list[SourceDocument] = []
         self._checkpoints: dict[str, Checkpoint] = {}
         self._characters = 0
+        self._limits = (0, 0) if at_once else (BATCH_CHARACTERS, BATCH_EVENTS)
 
     def add(self, document: SourceDocument) -> None:
         self._documents.append(document)
@@ -84,7 +88,8 @@ class _Batch:
     def cover(self, checkpoint: Checkpoint) -> None:
         self._checkpoints[checkpoint.key] = checkpoint
         # only here: what was yielded before a checkpoint must be committed before or with it
-        if self._characters >= BATCH_CHARACTERS or len(self._documents) >= BATCH_EVENTS:
+        characters, events = self._limits
+        if self._characters >= characters or len(self._documents) >= events:
             self.commit()
 
     def commit(self) -> None:
@@ -115,29 +120,40 @@ def collect(
     report = report or CollectReport()
     redaction = redaction or RedactionOptions()
     source = ledger_name(connector)
-    batch = _Batch(outbox, source, report)
     ledger = SourceLedger(outbox, source)
-    for item in connector.read(paths, ledger, options):
-        match item:
-            case SourceDocument():
-                report.events += 1
-                report.messages += len(item.utterances)
-                batch.add(redact_document(item, redaction, report.redacted))
-            case Checkpoint():
-                report.checkpoints += 1
-                ledger.resumed.discard(item.key)
-                batch.cover(item)
-            case BadRecord():
-                report.bad_count += 1
-                if len(report.bad_records) < MAX_REPORTED:
-                    report.bad_records.append(item)
-                if on_bad is not None:
-                    on_bad(item)
-            case UnknownRecord():
-                report.unknown_types[item.kind] += 1
+    batch = _Batch(outbox, source, report, at_once=options.follow)
+    try:
+        for item in connector.read(paths, ledger, options):
+            match item:
+                case SourceDocument():
+                    report.events += 1
+                    report.messages += len(item.utterances)
+                    batch.add(redact_document(item, redaction, report.redacted))
+                case Checkpoint():
+                    report.checkpoints += 1
+                    ledger.resumed.discard(item.key)
+                    batch.cover(item)
+                case BadRecord():
+                    _refused(item, report, on_bad)
+                case UnknownRecord():
+                    report.unknown_types[item.kind] += 1
+    except DependencyDownError:
+        # what came before the service went away is whole
+        batch.commit()
+        raise
     batch.commit()
     report.units_without_news = len(ledger.resumed)
     return report
+
+
+def _refused(
+    item: BadRecord, report: CollectReport, on_bad: Callable[[BadRecord], None] | None
+) -> None:
+    report.bad_count += 1
+    if len(report.bad_records) < MAX_REPORTED:
+        report.bad_records.append(item)
+    if on_bad is not None:
+        on_bad(item)
 
 
 def redact_document(
