@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
 import click
 
+from api.cli.lazy import lazy_group
 from context_engine import __version__
 from context_engine.errors import ConfigError, ContextEngineError, UsageError
 
@@ -24,30 +24,12 @@ COMMANDS = {
         "api.cli.evaluate",
         "Measure how well insights are distilled, on labelled conversations.",
     ),
+    "install": ("api.cli.install", "Tie the engine to this machine: service and assistants."),
     "demo": ("api.cli.demo", "Try everything on sample sessions in a temporary home."),
 }
 
 
-class _Lazy(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # from the table: `--help` loads no subcommand
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=lazy_group(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="context-engine")
 def cli() -> None:
     """One local memory, kept as Markdown, that every assistant reads and writes.

@@ -1,0 +1,42 @@
+"""Command groups from a table: a subcommand's module is imported when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import ClassVar
+
+import click
+
+Table = Mapping[str, tuple[str, str]]
+"""Name of a subcommand → (module whose `command` it is, its one line in `--help`)."""
+
+
+class LazyGroup(click.Group):
+    """A group whose `--help` loads none of its subcommands."""
+
+    table: ClassVar[Table] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the table's order."""
+        del ctx
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one subcommand."""
+        del ctx
+        if cmd_name not in self.table:
+            return None
+        command: click.Command = import_module(self.table[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
+
+
+def lazy_group(table: Table) -> type[LazyGroup]:
+    """Return the class of a group with these subcommands."""
+    return type("LazyGroup", (LazyGroup,), {"table": table})
