@@ -43,6 +43,8 @@ class ReadOptions:
     follow: bool = False
     """Stay connected and yield what happens, until interrupted. A checkpoint is then committed
     as soon as it is yielded: what comes after the yield may acknowledge it to the source."""
+    downloads: Path | None = None
+    """Folder for files of a source until they are read: an interrupted run goes on with them."""
     pause: Callable[[float], None] = time.sleep
     """Waits so many seconds before a request is made again; may raise to end the run."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,10 @@ class Api:
     """What a person must do when the service refuses the token."""
 
     def get(
-        self, url: str, params: Mapping[str, str] | None = None, etag: str | None = None
+        self,
+        url: str,
+        params: Mapping[str, str | Sequence[str]] | None = None,
+        etag: str | None = None,
     ) -> Reply:
         """Return the reply to GET `url`: absolute, or below the client's base.
 
@@ -64,6 +67,14 @@ class Api:
         def once() -> Reply:
             request = self.client.build_request("GET", url, params=params, headers=headers)
             return self._once(request)
+
+        return persistent(self.service, once, self.pause)
+
+    def look_up(self, url: str, asked: Mapping[str, Any]) -> Reply:
+        """Return the reply to a POST that changes nothing; errors as for `get`."""
+
+        def once() -> Reply:
+            return self._once(self.client.build_request("POST", url, json=asked))
 
         return persistent(self.service, once, self.pause)
 

@@ -35,6 +35,11 @@ class Home:
         return self.state / "broker"
 
     @property
+    def downloads(self) -> Path:
+        """Files of sources until they are read."""
+        return self.state / "downloads"
+
+    @property
     def models(self) -> Path:
         """Converted embedding models."""
         return self.state / "models"

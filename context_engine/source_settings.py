@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -77,11 +78,14 @@ class ConfluenceSettings(BaseModel):
     site: Url = ""
     """Address of the wiki, such as `https://example.atlassian.net/wiki`."""
     email: str = ""
-    """The account that the token belongs to."""
+    """The account that the token belongs to; empty sends the token alone, as Bearer."""
     token: SecretStr | None = None
     """Secret: an API token of that account. Never in config.toml."""
     spaces: tuple[str, ...] = ()
     """Keys of spaces to read; empty means all that the account may read."""
+    reread_days: Days = 30
+    """A page that did not change is read again after so many days at most, for labels and deleted
+    comments, which change no version."""
 
 
 class DriveSettings(BaseModel):
@@ -89,14 +93,16 @@ class DriveSettings(BaseModel):
 
     model_config = _FROZEN
 
-    base_url: Url = ""
-    """Where the API is; unset means Google's."""
-    client_id: str = ""
-    """The OAuth client that the refresh token was made for."""
-    client_secret: SecretStr | None = None
-    """Secret of that OAuth client. Never in config.toml."""
-    refresh_token: SecretStr | None = None
-    """Secret: a refresh token with the scope `drive.readonly`. Never in config.toml."""
+    credentials: SecretStr | None = None
+    """Secret: credentials of a user or a service account, as JSON. Never in config.toml."""
+    credentials_file: Path | None = None
+    """A file with these credentials that only its owner may read."""
+    folder: str = ""
+    """Id of the folder that holds the exports; empty looks for them everywhere by name."""
+    base_url: Url = "https://www.googleapis.com/drive/v3"
+    """Where the API is."""
+    oauth_url: Url = "https://oauth2.googleapis.com/token"
+    """Where access tokens are had."""
 
 
 class LiveSettings(BaseModel):

@@ -80,6 +80,7 @@ def read_options(
         default_scope=settings.default_scope,
         scope_rules=settings.scope_rules,
         live=settings.live,
+        downloads=settings.paths.downloads,
     )
 
 
