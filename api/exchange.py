@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from api.audit import AuditEntry, AuditLog
 from api.caller import Caller
+from api.operations.registry import OPERATIONS
 from context_engine.clock import Clock
+from context_engine.metrics import count, observe
 
 _MAX_ACTION = 200
+_SEARCHES = frozenset({"search", "search_knowledge", "query_self"})
 
 
 @dataclass
@@ -30,6 +33,7 @@ class Exchange:
 
         Raises AuditError when that is not possible.
         """
+        self._count(clock)
         if not self.recorded:
             return
         log.write(
@@ -44,3 +48,12 @@ class Exchange:
                 milliseconds=(clock.monotonic() - self.started) * 1000,
             )
         )
+
+    def _count(self, clock: Clock) -> None:
+        # a caller chooses paths and method names: only what there is becomes a label
+        operation = self.action if self.action in OPERATIONS else "other"
+        client = self.caller.client if self.caller else "unknown"
+        count("requests_total", client=client, operation=operation, outcome=self.outcome)
+        observe("request_seconds", clock.monotonic() - self.started, operation=operation)
+        if operation in _SEARCHES and self.outcome == "ok":
+            count("searches_total", found="some" if self.results else "none")

@@ -16,6 +16,7 @@ from api.notify import OutboxNotifier
 from api.services import Engine, Notify
 from context_engine.clock import Clock, SystemClock
 from context_engine.logs import configure
+from context_engine.metrics import flushing
 from context_engine.scopes import Scope, scope_for_path
 from context_engine.settings import Settings
 
@@ -43,7 +44,8 @@ def run_stdio(settings: Settings, *, notify: Notify | None = None, cwd: Path | N
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(run)
+    with flushing(settings.paths.metrics):
+        anyio.run(run)
 
 
 class _CallRecorder:

@@ -60,6 +60,11 @@ class Home:
         return self.state / "audit.jsonl"
 
     @property
+    def metrics(self) -> Path:
+        """Counts and points of the charts; derived."""
+        return self.state / "metrics.sqlite"
+
+    @property
     def tokens(self) -> Path:
         """Hashed client tokens."""
         return self.state / "tokens.json"

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -106,6 +106,8 @@ class ApiSettings(BaseModel):
     """Origins of browsers to accept."""
     requests_per_minute: Annotated[int, Field(ge=1)] = 600
     """Of one client; a burst may be as large."""
+    metrics_key: Annotated[SecretStr, Field(min_length=32)] | None = None
+    """Bearer that opens `/metrics`. Without one it is open on the loopback, closed beyond it."""
 
 
 class RedactionPatternSettings(BaseModel):

@@ -23,6 +23,7 @@ from context_engine.errors import (
 )
 from context_engine.home import Home
 from context_engine.logs import get_logger
+from context_engine.metrics import count, observe
 from workers.outbox import Outbox
 from workers.outbox_model import Job, Outcome
 
@@ -54,8 +55,10 @@ def run_job(
 
 
 def _attempt(outbox: Outbox, job: Job, work: Callable[[Job], Outcome], max_attempts: int) -> None:
+    started = time.monotonic()
     try:
         outcome = work(job)
+        observe("job_seconds", time.monotonic() - started, queue=job.queue)
         _persist(lambda: _record(outbox, job, outcome))
     except DependencyDownError as error:
         _set_aside(outbox, job, error)
@@ -71,20 +74,24 @@ def _attempt(outbox: Outbox, job: Job, work: Callable[[Job], Outcome], max_attem
 
 def _set_aside(outbox: Outbox, job: Job, down: DependencyDownError) -> None:
     _persist(lambda: outbox.wait_for(job, down))
+    count("jobs_total", queue=job.queue, outcome="waits")
     log.warning("job waits", dependency=down.dependency, reason=down.reason)
 
 
 def _give_up(outbox: Outbox, job: Job, error_class: str, error: Exception, limit: int) -> None:
     reason = f"{type(error).__name__}: {error}"[:2000]
     final = _persist(lambda: outbox.fail(job, error_class, reason, max_attempts=limit))
+    count("jobs_total", queue=job.queue, outcome=error_class)
     log.warning("job failed", error_class=error_class, quarantined=final, exc_info=error)
 
 
 def _record(outbox: Outbox, job: Job, outcome: Outcome) -> None:
     if outcome.waits_for is not None:
         outbox.wait_for(job, outcome.waits_for, outcome)
+        count("jobs_total", queue=job.queue, outcome="waits")
     else:
         outbox.finish(job, outcome)
+        count("jobs_total", queue=job.queue, outcome="done")
 
 
 def classify(error: Exception) -> str:

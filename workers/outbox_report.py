@@ -119,3 +119,27 @@ def unfinished(outbox: Outbox, keys: list[str]) -> int:
         .fetchone()
     )
     return int(row[0]) if row else 0
+
+
+def oldest_by_queue(outbox: Outbox) -> dict[str, float]:
+    """Return the age in seconds of the oldest unfinished job of each queue that has one."""
+    now = outbox.clock.now().timestamp()
+    rows = outbox.connection().execute(
+        "SELECT queue, min(created) FROM job WHERE state IN ('pending','queued','running')"
+        " GROUP BY queue"
+    )
+    return {queue: max(0.0, now - created) for queue, created in rows}
+
+
+def quarantine_counts(outbox: Outbox) -> dict[str, int]:
+    """Return how many jobs were given up, by class."""
+    rows = outbox.connection().execute(
+        "SELECT coalesce(error_class,''), count(*) FROM job WHERE state='quarantined' GROUP BY 1"
+    )
+    return dict(rows)
+
+
+def event_count(outbox: Outbox) -> int:
+    """Return how many events were ever collected."""
+    row = outbox.connection().execute("SELECT count(*) FROM event").fetchone()
+    return int(row[0]) if row else 0

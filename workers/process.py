@@ -16,6 +16,7 @@ import redis
 
 from context_engine.errors import DependencyDownError
 from context_engine.logs import configure, get_logger
+from context_engine.metrics import flushing
 from context_engine.settings import Settings
 from workers.actors import Work, declare
 from workers.broker import check_broker, make_broker
@@ -76,11 +77,12 @@ def serve(role: Role, settings: Settings) -> None:
         thread.start()
     log.info("ready", worker=lease.worker_id)
     (settings.paths.state / "workers" / f"{role.name}.ready").touch()
-    stop.wait()
-    relay.stop()
-    worker.stop(timeout=10_000)
-    for thread in background:
-        thread.join(timeout=10)
+    with flushing(settings.paths.metrics):
+        stop.wait()
+        relay.stop()
+        worker.stop(timeout=10_000)
+        for thread in background:
+            thread.join(timeout=10)
     # told to stop in the middle of a job: that is no failure of the job
     outbox.give_back(lease.worker_id)
     lease.release()

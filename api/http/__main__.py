@@ -6,7 +6,9 @@ import logging
 import os
 
 from api.http.server import serve
+from api.sampling import sampling
 from context_engine.logs import configure
+from context_engine.metrics import flushing
 from context_engine.settings import load_settings
 from workers.supervisor import exit_with_parent
 
@@ -17,7 +19,8 @@ def main() -> None:
     settings.paths.create()
     configure("api", folder=settings.paths.logs)
     exit_with_parent()
-    serve(settings)
+    with flushing(settings.paths.metrics), sampling(settings):
+        serve(settings)
     # a model that native code is still loading, or a search, would abort an ordinary exit
     logging.shutdown()
     os._exit(0)

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from api.audit import AuditLog
 from api.exchange import Exchange
 from api.health import index_is_readable
-from api.http import openapi, rest
+from api.http import metrics, openapi, rest
 from api.http.audited import Audited
 from api.http.guards import (
     MAX_BODY_BYTES,
@@ -48,9 +48,11 @@ WARM_UP_GRACE_SECONDS = 2.0
 MCP_PATH = "/mcp"
 HEALTH_PATH = "/healthz"
 OPENAPI_PATH = "/openapi.json"
+METRICS_PATH = "/metrics"
 
 ACCESS = {
     HEALTH_PATH: Access.OPEN,
+    METRICS_PATH: Access.METRICS,
     MCP_PATH: Access.TOKEN,
     OPENAPI_PATH: Access.TOKEN,
     **{rest.PREFIX + name: Access.TOKEN for name in OPERATIONS},
@@ -97,6 +99,7 @@ def _routes(
     return [
         Route(HEALTH_PATH, _health(settings), methods=["GET"]),
         Route(OPENAPI_PATH, _openapi, methods=["GET"]),
+        Route(METRICS_PATH, metrics.endpoint(settings), methods=["GET"]),
         # POST alone: GET would hold a stream open on which nothing is ever sent
         Route(MCP_PATH, _McpApp(sessions), methods=["POST"]),
         *(
@@ -116,9 +119,15 @@ def _middleware(
     verifier = TokenVerifier(settings.paths, clock)
     limiter = RateLimiter(settings.api.requests_per_minute, clock)
     return [
-        Middleware(Audited, log=audit, clock=clock, unrecorded={HEALTH_PATH}),
+        Middleware(Audited, log=audit, clock=clock, unrecorded={HEALTH_PATH, METRICS_PATH}),
         Middleware(HostGuard, names=names),
-        Middleware(TokenGuard, verifier=verifier, access=ACCESS, limiter=limiter),
+        Middleware(
+            TokenGuard,
+            verifier=verifier,
+            access=ACCESS,
+            limiter=limiter,
+            metrics=metrics.gate(settings.api),
+        ),
         Middleware(BodyGuard),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,6 +36,8 @@ class Access(StrEnum):
     OPEN = "open"
     """No token, and therefore no data."""
     TOKEN = "token"  # noqa: S105 - the name of a rule
+    METRICS = "metrics"
+    """Counts alone: open, or with a key of their own. Of no concern to a client's token."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,18 @@ class TokenGuard:
         verifier: TokenVerifier,
         access: Mapping[str, Access],
         limiter: RateLimiter,
+        metrics: Callable[[Headers], bool],
     ) -> None:
         self._app = app
         self._verifier = verifier
         self._access = access
         self._limiter = limiter
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         rule = self._access.get(scope["path"]) if scope["type"] == "http" else Access.OPEN
-        if rule is Access.OPEN:
+        if rule is Access.OPEN or (rule is Access.METRICS and self._metrics(Headers(scope=scope))):
             await self._app(scope, receive, send)
             return
         exchange = exchange_of(scope)
@@ -98,7 +102,7 @@ class TokenGuard:
         elif exchange.caller is None:
             headers = {"www-authenticate": "Bearer"}
             await refuse(scope, UNAUTHORIZED, headers)(scope, receive, send)
-        elif rule is None:
+        elif rule is None or rule is Access.METRICS:
             await refuse(scope, NO_ROUTE)(scope, receive, send)
         else:
             await self._app(scope, receive, send)

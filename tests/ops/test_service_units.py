@@ -14,7 +14,7 @@ import pytest
 from api.service import MARK, Service, install, render, target, uninstall
 from context_engine.errors import ContextEngineError, UsageError
 from context_engine.home import Home
-from tests.support.engine import run
+from support.engine import run
 
 HARD = '/home/あき/my "memory" 100% $HOME back\\slash'
 

@@ -23,6 +23,7 @@ from context_engine.errors import (
     DependencyDownError,
     LLMOutputError,
 )
+from context_engine.metrics import count, observe
 from context_engine.settings import Settings
 from workers.extraction.outcomes import Outcome
 from workers.extraction.protocol import ChatMessage, Ended, Health, Reply
@@ -58,6 +59,12 @@ def _same_model(asked: str, answered: str) -> bool:
         return (name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest").lower()
 
     return full(asked) == full(answered)
+
+
+def _count(reply: Reply) -> None:
+    count("llm_tokens_total", reply.prompt_tokens or 0, direction="read")
+    count("llm_tokens_total", reply.output_tokens or 0, direction="written")
+    observe("llm_seconds", reply.seconds)
 
 
 @dataclass
@@ -136,6 +143,7 @@ class OllamaModel:
         """Return one JSON reply; see `ChatModel.chat` for what it raises."""
         body = self._body(messages, self.num_predict) | {"format": dict(schema)}
         reply = self._call(body, self.deadline_seconds)
+        _count(reply)
         self._check_overflow(messages, reply)
         return reply
 
