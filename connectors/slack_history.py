@@ -1,0 +1,276 @@
+"""Catching up with the channels of a workspace: what is new, edited or deleted since last time.
+
+Slack tells what was said in a span of time, latest first, without replies, and never what was
+deleted. So each run reads the last days of a channel again and compares; a thread is read again
+whole when its last reply is another or is young. What is older is read once, day by day back to
+the beginning, and that is remembered: a run that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from connectors.base import Item, Ledger
+from connectors.revisions import Unit
+from connectors.slack_api import RefusedError
+from connectors.slack_directory import Channel
+from connectors.slack_messages import TOMBSTONE, Message, in_thread
+from connectors.slack_threads import SOURCE, Messages, Place, unknown_blocks
+from connectors.slack_workspace import Workspace
+from context_engine.clock import Clock
+from context_engine.events import BadRecord, Checkpoint, UnknownRecord
+from context_engine.source_settings import SlackSettings
+
+STATE_VERSION = 1
+DAY = 86_400
+GRACE = 300
+"""Seconds within which a message that Slack does not show may still be on its way to be shown."""
+
+_TS = re.compile(r"[^:]*:(\d+\.\d+)")
+_ByTs = dict[str, Message]
+
+
+@dataclass(frozen=True)
+class _Cursor:
+    """What was read of a channel: all between `low` and `high`, in seconds since 1970.
+
+    low: None before the first run. threads: last reply and number of replies by a thread's ts.
+    """
+
+    label: str
+    low: int | None = None
+    high: int = 0
+    threads: Mapping[str, str] = field(default_factory=dict)
+
+    def checkpoint(self, key: str) -> Checkpoint:
+        threads = dict(self.threads)
+        state = {"label": self.label, "low": self.low, "high": self.high, "threads": threads}
+        return Checkpoint(key, {"version": STATE_VERSION, **state})
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """What was read whole, so that what is missing in it was deleted.
+
+    since, until: seconds between which all was read that is no reply.
+    """
+
+    since: int
+    until: int
+    threads: frozenset[str]
+
+    def days(self) -> Iterator[str]:
+        """Yield the days, as the units of messages are called."""
+        return (_day(second) for second in range(self.since, self.until + 1, DAY))
+
+
+class CatchUp:
+    """Reads what the channels of a workspace hold. One for a run, however long that follows."""
+
+    def __init__(
+        self, workspace: Workspace, messages: Messages, ledger: Ledger, clock: Clock
+    ) -> None:
+        self.workspace = workspace
+        self._messages, self._ledger, self._clock = messages, ledger, clock
+        self.fresh: set[tuple[str, str]] = set()
+        """Channel and ts of messages of which an event told a later state than what was read."""
+
+    def items(self, settings: SlackSettings) -> Iterator[Item]:
+        """Yield the news of all channels."""
+        self.fresh.clear()
+        yield from self.workspace.problems
+        self.workspace.problems.clear()
+        for channel in self.workspace.channels():
+            try:
+                yield from self._channel(channel, settings)
+            except RefusedError as error:
+                yield BadRecord(f"slack {channel.label}", error.reason)
+
+    def thread(self, channel: Channel, ts: str) -> Iterator[Item]:
+        """Yield the news of one thread."""
+        yield from self._settle(channel, self._replies(channel, ts) or {}, None)
+
+    def place(self, channel: Channel) -> Place:
+        """Return where the messages of a channel lie."""
+        return Place(f"slack {channel.label}", channel, self.workspace.export)
+
+    def _channel(self, channel: Channel, settings: SlackSettings) -> Iterator[Item]:
+        key = f"{SOURCE}:{channel.channel_id}/live"
+        cursor = _load(self._ledger.checkpoint(key), channel.label)
+        now = int(self._clock.now().timestamp())
+        window = settings.window_days * DAY
+        floor = _floor(now - settings.history_days * DAY) if settings.history_days else 0
+        since = max(_floor(now - window), 0 if cursor.high else floor)
+        threads: dict[str, str] = {}
+        yield from self._window(channel, cursor, (since, now, settings.reply_days), threads)
+        if 0 < cursor.high < since:
+            # nothing was read for a long time
+            for _, messages in self._days(channel, _floor(cursor.high - window), since):
+                yield from self._settle(channel, messages, None)
+        low = since if cursor.low is None else cursor.low
+        cursor = replace(cursor, low=low, high=now, threads=threads)
+        yield cursor.checkpoint(key)
+        if low <= floor:
+            return
+        for start, messages in self._days(channel, floor, low):
+            yield from self._settle(channel, messages, None)
+            yield replace(cursor, low=start).checkpoint(key)
+        yield replace(cursor, low=floor).checkpoint(key)
+
+    def _window(
+        self,
+        channel: Channel,
+        cursor: _Cursor,
+        span: tuple[int, int, int],
+        threads: dict[str, str],
+    ) -> Iterator[Item]:
+        """Yield the news of the last days; put the state of their threads into `threads`."""
+        since, now, reply_days = span
+        messages: _ByTs = {}
+        for page in self._history(channel, since, None):
+            for message in self._parsed(channel, page, cursor.high):
+                if isinstance(message, Message):
+                    messages[message.ts] = message
+                else:
+                    yield message
+        again = set()
+        for parent in [each for each in messages.values() if _is_parent(each)]:
+            last, threads[parent.ts] = _replied(parent)
+            if last < now - reply_days * DAY and threads[parent.ts] == cursor.threads.get(
+                parent.ts
+            ):
+                continue
+            replies = self._replies(channel, parent.ts)
+            if replies is None:
+                del threads[parent.ts]
+            else:
+                again.add(parent.ts)
+                messages |= replies
+        yield from self._settle(channel, messages, _Whole(since, now - GRACE, frozenset(again)))
+
+    def _days(self, channel: Channel, since: int, until: int) -> Iterator[tuple[int, _ByTs]]:
+        """Yield, latest first, the start of each day and what was said on it, replies included."""
+        pending: dict[int, _ByTs] = {}
+        for page in self._history(channel, since, until):
+            for message in self._parsed(channel, page, None):
+                if isinstance(message, Message):
+                    pending.setdefault(_floor(message.order[0]), {})[message.ts] = message
+            for start in sorted(pending, reverse=True)[:-1]:
+                yield start, self._with_replies(channel, pending.pop(start))
+        for start in sorted(pending, reverse=True):
+            yield start, self._with_replies(channel, pending.pop(start))
+
+    def _with_replies(self, channel: Channel, messages: _ByTs) -> _ByTs:
+        for parent in [each for each in messages.values() if _is_parent(each)]:
+            messages |= self._replies(channel, parent.ts) or {}
+        return messages
+
+    def _history(self, channel: Channel, since: int, until: int | None) -> Iterator[list[Any]]:
+        """Yield pages of what was said from `since` on, before `until`; no replies."""
+        span = {"channel": channel.channel_id, "oldest": f"{since}.000000", "inclusive": "true"}
+        if until is not None:
+            span["latest"] = f"{until - 1}.999999"
+        yield from self.workspace.api.pages("conversations.history", "messages", **span)
+
+    def _replies(self, channel: Channel, ts: str) -> _ByTs | None:
+        """Return a thread, its first message included; None when there is none."""
+        found: _ByTs = {}
+        try:
+            for page in self.workspace.api.pages(
+                "conversations.replies", "messages", channel=channel.channel_id, ts=ts
+            ):
+                parsed = self._parsed(channel, page, None)
+                found |= {each.ts: each for each in parsed if isinstance(each, Message)}
+        except RefusedError as error:
+            if error.code != "thread_not_found":
+                raise
+            return None
+        return found
+
+    def _parsed(
+        self, channel: Channel, records: Sequence[Any], known: int | None
+    ) -> Iterator[Message | BadRecord | UnknownRecord]:
+        """Yield messages, and what is none, once: what is younger than `known`."""
+        for record in records:
+            parsed = self._messages.parse(record, f"slack {channel.label}")
+            if isinstance(parsed, Message) or known is None or _second(record) >= known:
+                yield parsed
+
+    def _settle(
+        self, channel: Channel, messages: Mapping[str, Message], whole: _Whole | None
+    ) -> Iterator[Item]:
+        """Yield what of these messages is new, a day at a time, and what was deleted.
+
+        Nothing is open while a checkpoint is yielded: events may come in between.
+        """
+        at = self.place(channel)
+        by_day: dict[str, list[Message]] = {}
+        for message in sorted(messages.values(), key=lambda each: each.order):
+            by_day.setdefault(f"{message.at:%Y-%m-%d}", []).append(message)
+        for day in sorted({*by_day, *(whole.days() if whole else ())}):
+            unit = self._messages.open(channel, day)
+            for message in by_day.get(day, ()):
+                if (channel.channel_id, message.ts) not in self.fresh:
+                    yield from self._messages.take(unit, message, at)
+            for message in self._deleted(unit, channel, whole) if whole else ():
+                self._messages.gone(unit, message, at)
+            yield from self._messages.close(unit)
+        yield from unknown_blocks(at.export.speaker.renderer, at.place)
+
+    def _deleted(self, unit: Unit, channel: Channel, whole: _Whole) -> Iterator[Message]:
+        """Yield in place of each message that should have been there and was not a tombstone."""
+        for name, document in unit.missing():
+            match = _TS.match(name)
+            ts, thread = match[1] if match else "", document.rpartition("/")[2]
+            by_itself = "-" in thread or thread == ts
+            if not (by_itself or thread in whole.threads):
+                continue
+            if (channel.channel_id, ts) in self.fresh or not _within(ts, whole):
+                continue
+            named = {} if "-" in thread else {"thread_ts": thread, "reply_count": 1}
+            stone = {"type": "message", "subtype": TOMBSTONE, "ts": ts, **named}
+            parsed = self._messages.parse(stone, "")
+            if isinstance(parsed, Message):
+                yield parsed
+
+
+def _within(ts: str, whole: _Whole) -> bool:
+    return whole.since <= _second({"ts": ts}) <= whole.until
+
+
+def _is_parent(message: Message) -> bool:
+    return in_thread(message) and message.thread_ts == message.ts
+
+
+def _replied(parent: Message) -> tuple[int, str]:
+    """Return when a thread was last replied to, in seconds, and what changes with its replies."""
+    last = parent.record.get("latest_reply")
+    return _second({"ts": last}), f"{last}/{parent.record.get('reply_count')}"
+
+
+def _second(record: Any) -> int:
+    ts = record.get("ts") if isinstance(record, dict) else None
+    whole = ts.partition(".")[0] if isinstance(ts, str) else ""
+    return int(whole[:12]) if whole.isdecimal() else 0
+
+
+def _floor(second: int) -> int:
+    return max(0, second - second % DAY)
+
+
+def _day(second: int) -> str:
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d}"
+
+
+def _load(state: Mapping[str, Any] | None, label: str) -> _Cursor:
+    """Return what was read of a channel; nothing when it had another name then.
+
+    Read again from the beginning, all its notes get the new name, and nothing else changes.
+    """
+    if not state or state.get("version") != STATE_VERSION or state.get("label") != label:
+        return _Cursor(label)
+    return _Cursor(label, state.get("low"), int(state["high"]), dict(state["threads"]))
