@@ -52,8 +52,9 @@ class Page:
 class Facts:
     """What is remembered of a page to tell what is newer, and whether anything changed.
 
-    form: `xml` or `html`. as_of: the latest change in the whole export, as written there.
-    digest: over everything the page is made from.
+    form: `xml`, `html` or `live`. as_of: the latest change in the whole export, as written there.
+    digest: over everything the page is made from. Of a live page, listed: digest over what the
+    list of its space says of it; read: the day on which it was read.
     """
 
     form: str
@@ -62,6 +63,8 @@ class Facts:
     as_of: str = ""
     modified: str = ""
     created: str = ""
+    listed: str = ""
+    read: str = ""
 
     def state(self) -> dict[str, Any]:
         """Return JSON values for the checkpoint."""
@@ -108,15 +111,22 @@ def is_news(old: Facts | None, new: Facts) -> bool:
     """Say whether `new` is not older than what was read before, and differs from it."""
     if old is None:
         return True
+    return (old.digest, old.form) != (new.digest, new.form) and _is_newer(old, new)
+
+
+def _is_newer(old: Facts, new: Facts) -> bool:
     if old.form == new.form == "xml":
-        newer = (new.version, new.as_of) >= (old.version, old.as_of)
-    elif new.form == "xml":
-        newer = new.modified[:10] >= old.modified[:10]
-    else:
-        # the HTML export says less, and only the day
-        same = old.form == new.form
-        newer = new.modified[:10] > old.modified[:10] or (same and new.modified >= old.modified)
-    return newer and (old.digest, old.form) != (new.digest, new.form)
+        return (new.version, new.as_of) >= (old.version, old.as_of)
+    if new.form == "live" and old.form != "html":
+        return new.version >= old.version
+    if old.form == "live" and new.form == "xml":
+        # of one version, what the site itself said counts
+        return new.version > old.version
+    if new.form != "html":
+        return new.modified[:10] >= old.modified[:10]
+    # the HTML export says less, and only the day
+    same = old.form == new.form
+    return new.modified[:10] > old.modified[:10] or (same and new.modified >= old.modified)
 
 
 def document_of(page: Page, native_id: str, options: ReadOptions) -> SourceDocument:
@@ -178,10 +188,10 @@ class Sender:
         yield from _remembering(unit, before, facts)
 
     def withdraw(self, page: Page, before: Known, facts: Facts) -> Iterator[Item]:
-        """Take back all that was sent of a page that its source deleted."""
+        """Say that the source deleted a page of which something was sent."""
         document = document_of(page, before.native_id, self.options)
         unit = Unit(before.key, before.state)
-        unit.withdraw_missing(document)
+        unit.withdraw_document(document)
         yield from _remembering(unit, before, facts)
 
     def _withdraw(self, unit: Unit, document: SourceDocument, pieces: int) -> None:

@@ -52,6 +52,14 @@ class Message:
     record: Mapping[str, Any]
 
     @property
+    def edited(self) -> int:
+        """When it was edited last, in microseconds since 1970; 0 for never."""
+        edit = self.record.get("edited")
+        ts = edit.get("ts") if isinstance(edit, dict) else None
+        match = _TS.match(ts) if isinstance(ts, str) else None
+        return int(match[1] + match[2].ljust(6, "0")) if match else 0
+
+    @property
     def order(self) -> tuple[int, str]:
         """Sorts messages of a channel by time."""
         seconds, _, fraction = self.ts.partition(".")

@@ -13,7 +13,7 @@ from typing import Any
 
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.pieces import PartCounter
-from connectors.revisions import Unit, Units, remember
+from connectors.revisions import FOR_GOOD, Unit, Units, remember
 from connectors.slack_directory import Channel, Directory
 from connectors.slack_messages import (
     NOISE,
@@ -107,17 +107,24 @@ class Messages:
             if not unit.knows(native_id):
                 yield UnknownRecord(at.place, TOMBSTONE)
             for name in (native_id, f"{native_id}/shown"):
-                unit.withdraw(document, name, at=message.at)
+                unit.withdraw(document, name, at=message.at, edited=FOR_GOOD)
             return
         if message.subtype is not None and message.subtype not in SPEECH:
             # its text is taken all the same: a new kind of message is still a message
             yield UnknownRecord(at.place, message.subtype)
         said_ids = set()
         for utterance in at.export.speaker.utterances(message, at.channel):
-            unit.add(document, utterance, counter)
+            unit.add(document, utterance, counter, edited=message.edited)
             said_ids.add(utterance.native_id)
         if said_ids and f"{native_id}/shown" not in said_ids:
             unit.withdraw(document, f"{native_id}/shown", at=message.at)
+
+    def gone(self, unit: Unit, message: Message, at: Place) -> None:
+        """Withdraw a message that its channel does not show; it comes back when it is met again."""
+        document, _ = self._document(message, at)
+        native_id = f"{at.channel.channel_id}:{message.ts}"
+        for name in (native_id, f"{native_id}/shown"):
+            unit.withdraw(document, name, at=message.at)
 
     def _document(self, message: Message, at: Place) -> tuple[SourceDocument, PartCounter]:
         """Return the document a message belongs to, and the counter of its parts."""

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
+REMOVED = "(deleted at the source)"
+"""What stands in the place of a message that its source deleted."""
+
+MOVED = "(continued in a thread of its own)"
+"""What stands in the place of a message that its source put into another document."""
+
 
 class Role(StrEnum):
     """Who speaks, seen from the owner of the vault."""
@@ -62,6 +68,11 @@ class SourceDocument:
     `version` distinguishes events of one part: a hash over the utterances carried, unless the
     source has versions of its own. `withdrawn` says that the source deleted the whole document:
     its note is marked and leaves the index; `utterances` may then be empty.
+
+    `revision` orders what was said before and changed since: 0 for what is new, else the time of
+    reading in ms since 1970, later than that of any earlier change of the document. The latest
+    revision counts, in whatever order events are delivered, and the text of an earlier one may
+    come back with it.
     """
 
     source: str
@@ -77,6 +88,7 @@ class SourceDocument:
     refs: tuple[Ref, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
     withdrawn: bool = False
+    revision: int = 0
     schema: int = SCHEMA_VERSION
 
     @cached_property
@@ -86,10 +98,10 @@ class SourceDocument:
 
     @cached_property
     def event_id(self) -> str:
-        """Idempotency key: source, document, part and content version."""
-        return long_id(
-            "event", self.source, self.native_id, str(self.part), self.version or self._content()
-        )
+        """Idempotency key: source, document, part, content version, and revision."""
+        content = self.version or self._content()
+        revision = [str(self.revision)] if self.revision else []
+        return long_id("event", self.source, self.native_id, str(self.part), content, *revision)
 
     def _content(self) -> str:
         said = (piece for u in self.utterances for piece in (u.native_id, u.role, u.author, u.text))

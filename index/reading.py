@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from context_engine.insights import Confidence, Kind
 from index.chunking import Section, split_sections
 from vault.blocks import Block
-from vault.messages import read_message
+from vault.marks import Standing
+from vault.messages import Message, read_message
 from vault.notes import Note, NoteType
 from vault.statements import Statement, parse_statement
 
@@ -74,11 +75,12 @@ def _metadata(note: Note) -> Metadata:
 
 
 def _sections(note: Note) -> Iterator[NoteSection]:
+    """Yield what is found; of what its source deleted only what a person made of it."""
     if note.type is NoteType.SOURCE:
         yield from _conversation(note)
     elif note.type in (NoteType.PROJECT, NoteType.PERSON):
         yield from _insights(note)
-    else:
+    elif note.standing is not Standing.WITHDRAWN or not note.text.untouched or note.kind is None:
         told = note.type is NoteType.INSIGHT
         yield from (_said(part) if told else NoteSection(part) for part in _plain(note.body))
 
@@ -88,10 +90,16 @@ def _conversation(note: Note) -> Iterator[NoteSection]:
     yield from map(NoteSection, _plain(note.parsed_body.lead))
     for block in note.parsed_body.blocks:
         message = read_message(block)
-        shown = f"{message.at:%Y-%m-%d %H:%M} UTC" if message.at else "undated"
-        heading = (f"{message.author} · {shown}",)
-        yield NoteSection(Section(heading, message.text), message=True, at=message.at)
+        gone = message.withdrawn or note.standing is Standing.WITHDRAWN
+        if not gone or message.edited:
+            yield _message(message)
         yield from map(NoteSection, _plain(block.tail))
+
+
+def _message(message: Message) -> NoteSection:
+    shown = f"{message.at:%Y-%m-%d %H:%M} UTC" if message.at else "undated"
+    heading = (f"{message.author} · {shown}",)
+    return NoteSection(Section(heading, message.text), message=True, at=message.at)
 
 
 def _insights(note: Note) -> Iterator[NoteSection]:
@@ -102,8 +110,9 @@ def _insights(note: Note) -> Iterator[NoteSection]:
         if entry is None:
             yield from map(NoteSection, _plain(_whole(block)))
             continue
-        section = Section((entry.title,), _words(entry.statement))
-        yield NoteSection(section, at=entry.at, confidence=entry.confidence)
+        if entry.standing is not Standing.WITHDRAWN:
+            section = Section((entry.title,), _words(entry.statement))
+            yield NoteSection(section, at=entry.at, confidence=entry.confidence)
         yield from map(NoteSection, _plain(block.tail))
 
 

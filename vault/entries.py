@@ -11,6 +11,7 @@ from context_engine.clock import isoformat, parse_utc
 from context_engine.insights import Confidence, Insight
 from vault.blocks import WORD, Block, Body, make_block
 from vault.escape import escape, unescape
+from vault.marks import Standing, standing_of_block
 from vault.statements import (
     Statement,
     clean_title,
@@ -31,12 +32,13 @@ class Entry:
     title: str
     at: datetime | None
     confidence: Confidence
-    """`validated` only while nobody changed the section since."""
+    """`validated` only while nobody changed the section since, here or at its source."""
     extractor: str | None
     event_id: str | None
     utterance: str | None
     statement: Statement
     edited: bool
+    standing: Standing = Standing.HOLDS
 
 
 def render_entry(insight: Insight, source_title: str | None, folder: str) -> Block:
@@ -70,7 +72,9 @@ def entry_time(block: Block) -> datetime | None:
 
 def _entry(block: Block, folder: str) -> Entry:
     match = _HEADING.match(block.heading)
-    stated = block.fields.get(WORD) == Confidence.VALIDATED.value and not block.edited
+    standing = standing_of_block(block)
+    holds = standing is Standing.HOLDS and not block.edited
+    stated = block.fields.get(WORD) == Confidence.VALIDATED.value and holds
     return Entry(
         insight_id=block.marker,
         title=unescape(match["title"] if match else block.heading),
@@ -81,4 +85,5 @@ def _entry(block: Block, folder: str) -> Entry:
         utterance=block.fields.get("u"),
         statement=parse_statement(block.text, folder),
         edited=block.edited,
+        standing=standing,
     )

@@ -7,7 +7,8 @@ from dataclasses import replace
 from context_engine.insights import Insight
 from vault.blocks import Block, Body, parse_body, replaced
 from vault.entries import entry_time
-from vault.notefile import decode_note, time_in, with_front
+from vault.marks import Standing, standing_of_block
+from vault.notefile import NoteText, decode_note, time_in, with_front
 from vault.standing import Outcome, Provisional, standing
 from vault.store import Snapshot
 from vault.subjects import new_subject, subject_name
@@ -46,7 +47,8 @@ def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
         known=(old.fields.get("by"), old.fields.get("event")),
         new=(new.fields.get("by"), new.fields.get("event")),
     )
-    if verdict is not Outcome.UPDATED:
+    lost = standing_of_block(old) is not Standing.HOLDS
+    if verdict is not Outcome.UPDATED and not (lost and verdict is Outcome.UNCHANGED):
         return None, verdict
     blocks[number] = replaced(old, new)
     return replace(body, blocks=tuple(blocks)), Outcome.UPDATED
@@ -59,20 +61,14 @@ def _place_for(blocks: list[Block], new: Block) -> int:
     return place
 
 
-def without_blocks(
-    seen: Snapshot | None, path: str, doomed: Provisional
-) -> tuple[bytes | None, bool]:
-    """Return the note's new bytes and True, or (None, False) when nothing in it is doomed."""
-    if seen is None:
-        return None, False
-    note = decode_note(seen.data, path)
+def without_blocks(note: NoteText, doomed: Provisional) -> str | None:
+    """Return the note's new text, None when nothing in it is doomed."""
     body = parse_body(note.body)
     if not any(doomed.covers_block(block) for block in body.blocks):
-        return None, False
+        return None
     # what a person wrote below such a section, under a heading of their own, stays
     blocks = [
         replace(block, raw=block.tail) if doomed.covers_block(block) else block
         for block in body.blocks
     ]
-    text = note.head + replace(body, blocks=tuple(blocks)).render()
-    return text.encode("utf-8", "replace"), True
+    return note.head + replace(body, blocks=tuple(blocks)).render()

@@ -6,7 +6,7 @@ reviewed is never changed; rules (`cues`) never write over what a model distille
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -16,7 +16,6 @@ from typing import Any
 from context_engine.clock import isoformat
 from context_engine.errors import (
     BadInputError,
-    NoteConflictError,
     NotFoundError,
     UnsafePathError,
 )
@@ -28,10 +27,11 @@ from vault.entries import render_entry
 from vault.escape import escape, one_line
 from vault.find import find_note
 from vault.frontmatter import render, wrap
+from vault.insight_files import change_file, files_with
 from vault.insight_sections import merged_section, without_blocks
 from vault.layout import INBOX, KIND_FOLDERS, SECTION_KINDS
-from vault.listing import list_notes
 from vault.locks import note_lock
+from vault.marks import Standing, front_marks, standing_of_note
 from vault.names import note_name
 from vault.notefile import NoteText, decode_note, sealed, text_in, with_front
 from vault.paths import vault_root
@@ -46,8 +46,8 @@ from vault.statements import (
     statement_of,
     summary_of,
 )
-from vault.store import Snapshot, read, read_or_none, remove, rewrite
-from vault.subjects import find_subject, is_blank, subject_name
+from vault.store import Snapshot, read, rewrite
+from vault.subjects import find_subject, subject_name
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,16 @@ def remove_provisional(
     What a person edited or reviewed stays. Returns the notes removed or changed.
     """
     root = vault_root(home, scope)
-    doomed = Provisional(event_id, frozenset(keep))
-    return tuple(path for path in _mentioning(root, event_id) if _purge(home, scope, path, doomed))
+    doomed, needle = Provisional(event_id, frozenset(keep)), event_id.encode()
+
+    def of_note(note: NoteText) -> str | None:
+        return "" if doomed.covers_note(note) else None
+
+    return tuple(
+        path
+        for path in files_with(root, lambda data: needle in data)
+        if change_file(home, scope, path, of_note, lambda note: without_blocks(note, doomed))
+    )
 
 
 # --- one file an insight ---
@@ -145,9 +153,11 @@ def _merged_note(
         known=(text_in(note.front, "extractor"), text_in(note.front, "event")),
         new=(front["extractor"], front["event"]),
     )
-    if verdict is not Outcome.UPDATED:
+    lost = standing_of_note(note) is not Standing.HOLDS
+    if verdict is not Outcome.UPDATED and not (lost and verdict is Outcome.UNCHANGED):
         return None, verdict
-    data = f"{with_front(note, front, path)}{body}".encode("utf-8", "replace")
+    changes = {**front, **front_marks(note.front, Standing.HOLDS, "")}
+    data = f"{with_front(note, changes, path)}{body}".encode("utf-8", "replace")
     return data, Outcome.UPDATED if data != seen.data else Outcome.UNCHANGED
 
 
@@ -162,46 +172,6 @@ def _save_section(home: Home, root: Path, insight: Insight, source_title: str | 
         path = find_subject(root, insight.kind, name)
         outcome = rewrite(root, path, lambda seen: merged_section(seen, path, insight, block))
     return SaveResult(path, insight.insight_id, outcome)
-
-
-# --- taking provisional ones out ---
-
-
-def _mentioning(root: Path, event_id: str) -> Iterator[str]:
-    needle = event_id.encode()
-    for folder in (*KIND_FOLDERS.values(), INBOX):
-        for file in list_notes(root, folder):
-            # only a first look, at thousands of files: whoever changes one opens it with care
-            with suppress(OSError):
-                if needle in (root / file.path).read_bytes():
-                    yield file.path
-
-
-def _purge(home: Home, scope: Scope, path: str, doomed: Provisional) -> bool:
-    """Take provisional insights out of one note; tell whether there were any to take out."""
-    root = vault_root(home, scope)
-    folder, _, name = path.rpartition("/")
-    in_sections = folder in {KIND_FOLDERS[kind] for kind in SECTION_KINDS}
-    key = folder if in_sections else name.removesuffix(".md").rpartition("-")[2]
-    try:
-        with note_lock(home, scope, key):
-            if not in_sections:
-                return _remove_note(root, path, doomed.covers_note)
-            changed = rewrite(root, path, lambda seen: without_blocks(seen, path, doomed))
-            if changed:
-                _remove_note(root, path, is_blank)
-            return changed
-    except (BadInputError, UnsafePathError, NoteConflictError):
-        # a person is at it, or made of it what is no note of ours: theirs stays
-        return False
-
-
-def _remove_note(root: Path, path: str, condition: Callable[[NoteText], bool]) -> bool:
-    seen = read_or_none(root, path)
-    if seen is None or not condition(decode_note(seen.data, path)):
-        return False
-    remove(root, path, seen)
-    return True
 
 
 def _title_at(root: Path, path: str | None) -> str | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from vault.blocks import Block, make_block, replaced
-from vault.messages import Rendered, time_of
+from vault.blocks import WORD, Block, make_block, replaced
+from vault.marks import GONE
+from vault.messages import REVISION, Rendered, revision_of, time_of
 
 _WAS = "was"
 """Hashes of earlier versions of a message, the latest first."""
@@ -48,20 +49,41 @@ def _versions(block: Block) -> list[str]:
     return [version for version in versions if version]
 
 
-def _merge_known(merge: Merge, number: int, new: Block) -> None:
+def _merge_known(merge: Merge, number: int, given: Block) -> None:
     old = merge.blocks[number]
-    versions = _versions(old)
-    if new.fields["h"] in versions:
-        # the same again, or an older version delivered late
+    new = _in_the_place_of(old, given) if GONE in given.fields else given
+    same = new.fields["h"] == old.fields.get("h")
+    if _is_late(old, new) or (same and (old.edited or revision_of(new) <= revision_of(old))):
         merge.unchanged.append(new.marker)
     elif old.edited:
         merge.kept.append(new)
     else:
-        fields = {name: value for name, value in new.fields.items() if name != "h"}
+        merge.blocks[number] = replaced(old, _successor(old, new))
+        # with the same text only its revision is noted: an older one may still be under way
+        (merge.unchanged if same else merge.changed).append(new.marker)
+
+
+def _is_late(old: Block, new: Block) -> bool:
+    """Tell whether `new` is older than `old`: by revision, by its text where it has none."""
+    revision = revision_of(new)
+    if revision and revision != revision_of(old):
+        return revision < revision_of(old)
+    return new.fields["h"] in _versions(old)[1:]
+
+
+def _in_the_place_of(old: Block, notice: Block) -> Block:
+    """Return the notice of a deletion under the heading of the message that it stands for."""
+    own = {name: notice.fields[name] for name in (REVISION, GONE) if name in notice.fields}
+    kept = {name: value for name, value in old.fields.items() if name in (WORD, "at")}
+    return make_block(old.type, old.marker, old.heading, kept | own, notice.text)
+
+
+def _successor(old: Block, new: Block) -> Block:
+    fields = {name: value for name, value in new.fields.items() if name != "h"}
+    versions = [version for version in _versions(old) if version != new.fields["h"]]
+    if versions:
         fields[_WAS] = ",".join(versions[:_WAS_LIMIT])
-        block = make_block(new.type, new.marker, new.heading, fields, new.text)
-        merge.blocks[number] = replaced(old, block)
-        merge.changed.append(new.marker)
+    return make_block(new.type, new.marker, new.heading, fields, new.text)
 
 
 def _insert(merge: Merge, fresh: Sequence[Rendered]) -> None:

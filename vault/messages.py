@@ -10,13 +10,17 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from context_engine.clock import isoformat, parse_utc
-from context_engine.events import Role, Utterance
+from context_engine.events import REMOVED, Role, Utterance
 from context_engine.redaction import redact
 from vault.blocks import WORD, Block, Body, make_block, parse_body
 from vault.escape import canonical, escape, one_line, unescape
+from vault.marks import GONE, Standing, standing_of_block
 
 _AUTHOR_LIMIT = 80
+_DIGITS = 20
 _UNDATED = "undated"
+REVISION = "rev"
+"""The field that orders the versions of a message that changed."""
 _HEADING = re.compile(r"(?P<author>.*) · (?:undated|[0-9: -]{16} UTC)\Z")
 
 
@@ -24,7 +28,8 @@ _HEADING = re.compile(r"(?P<author>.*) · (?:undated|[0-9: -]{16} UTC)\Z")
 class Message:
     """One message as the vault holds it; `text` is what was said, redacted, no escapes.
 
-    `edited` tells that a person changed it since; then `text` may hold their words.
+    `edited` tells that a person changed it since; then `text` may hold their words. `withdrawn`
+    tells that its source deleted it; then `text` says so.
     """
 
     marker: str
@@ -33,6 +38,7 @@ class Message:
     at: datetime | None
     text: str
     edited: bool = False
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,14 +50,16 @@ class Rendered:
     redactions: Mapping[str, int]
 
 
-def render_message(utterance: Utterance) -> Rendered:
+def render_message(utterance: Utterance, revision: int = 0) -> Rendered:
     """Return the block of one message."""
-    clean = redact(canonical(utterance.text))
+    clean = redact(canonical(REMOVED if utterance.withdrawn else utterance.text))
     author = _author(utterance.author, utterance.role)
     shown = f"{utterance.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if utterance.at else _UNDATED
     fields = {WORD: utterance.role.value}
     if utterance.at:
         fields["at"] = isoformat(utterance.at)
+    fields |= {REVISION: str(revision)} if revision else {}
+    fields |= {GONE: "1"} if utterance.withdrawn else {}
     text = escape(canonical(clean.text))
     block = make_block("u", utterance.marker, f"{author} · {shown}", fields, text)
     return Rendered(block, utterance.at, clean.counts)
@@ -77,7 +85,14 @@ def read_message(block: Block) -> Message:
         at=time_of(block),
         text=unescape(block.text),
         edited=block.edited,
+        withdrawn=standing_of_block(block) is Standing.WITHDRAWN,
     )
+
+
+def revision_of(block: Block) -> int:
+    """Return what orders the versions of a block's message; 0 for one that never changed."""
+    digits = block.fields.get(REVISION, "")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS else 0
 
 
 def time_of(block: Block) -> datetime | None:

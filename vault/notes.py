@@ -25,6 +25,7 @@ from vault.entries import Entry, entries_of
 from vault.layout import IDENTITY, INBOX, KIND_FOLDERS, PEOPLE, PROFILE, PROJECTS, SOURCES
 from vault.listing import NoteFile, list_notes
 from vault.markdown import Link, Section, links, sections
+from vault.marks import Standing, standing_of_note
 from vault.messages import Message, messages_of
 from vault.notefile import NoteText, decode_note, list_in, refs_in, text_in, time_in
 from vault.paths import split_relative, vault_root
@@ -150,6 +151,11 @@ class Note:
         return list_in(self.front, "people")
 
     @property
+    def standing(self) -> Standing:
+        """Whether its source still says it."""
+        return standing_of_note(self.text)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Tags, without `#`."""
         return tuple(tag.removeprefix("#") for tag in list_in(self.front, "tags"))
@@ -217,13 +223,14 @@ def confidence_of(note: Note) -> Confidence | None:
 
     A project's or person's note is none itself; each of its `entries` has its own confidence.
 
-    `validated` counts only while the note is as the engine wrote it: words that somebody put there
-    since were validated by nobody.
+    `validated` counts only while the note is as the engine wrote it, and its source still says it:
+    words that somebody put there since were validated by nobody.
     """
     if note.kind is None or note.type in (NoteType.PROJECT, NoteType.PERSON):
         return None
     stated = note.front.get("confidence") == Confidence.VALIDATED.value
-    return Confidence.VALIDATED if stated and note.text.untouched else Confidence.RAW
+    holds = note.text.untouched and note.standing is Standing.HOLDS
+    return Confidence.VALIDATED if stated and holds else Confidence.RAW
 
 
 def _type_of(path: str) -> NoteType:

@@ -14,6 +14,7 @@ from context_engine.home import Home
 from context_engine.scopes import Scope
 from vault.entries import Entry
 from vault.layout import PROJECTS
+from vault.marks import Standing
 from vault.notefile import list_in, text_in, time_in
 from vault.notes import Note, iter_notes
 
@@ -89,7 +90,8 @@ def project_notes(home: Home, scope: Scope) -> tuple[Note, ...]:
 
 def project_state(note: Note) -> ProjectState:
     """Return what a project's note says; front matter first, then headings like `## Goal`."""
-    entries = sorted(note.entries, key=_time_of, reverse=True)
+    said = (entry for entry in note.entries if entry.standing is not Standing.WITHDRAWN)
+    entries = sorted(said, key=_time_of, reverse=True)
     return ProjectState(
         scope=note.scope,
         path=note.path,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from context_engine.errors import BadInputError, UnsafePathError
@@ -20,21 +19,20 @@ from context_engine.scopes import Scope
 from vault.blocks import Block, Body, parse_body
 from vault.conflicts import save_conflict
 from vault.escape import escape
-from vault.find import find_note
 from vault.frontmatter import render, wrap
-from vault.layout import SOURCES, source_folder, source_of_path, source_root
+from vault.layout import SOURCES, source_of_path
 from vault.listing import list_notes
-from vault.locks import note_lock
 from vault.merging import Merge, merge_messages
 from vault.messages import Message, Rendered, parse_messages, render_message
-from vault.names import note_name, subject_slug
+from vault.names import subject_slug
 from vault.notefile import NoteText, decode_note, sealed, text_in, with_front
 from vault.paths import vault_root
-from vault.sourcefront import front_changes, is_newer, new_front, started, title_of
-from vault.store import Snapshot, read, read_or_none, rewrite
+from vault.sourcefront import front_changes, is_newer, new_front
+from vault.sourceplace import Place, find_place
+from vault.store import Snapshot, read, rewrite
+from vault.withdrawal import follow_withdrawal, part_lock
 
 _EDITED = "a person edited this message; the source has another version since"
-_MAX_COPIES = 9
 
 
 @dataclass(frozen=True)
@@ -55,20 +53,14 @@ class WriteResult:
     """Secrets taken out, by kind."""
     problem: str | None = None
     """Why an existing note of this document could not be continued; `path` lies beside it."""
-
-
-@dataclass
-class _Place:
-    """Where a document's part is written, and what stands in notes beside it that are broken."""
-
-    path: str
-    title: str
-    elsewhere: list[Block] = field(default_factory=list)
-    problem: str | None = None
+    marked: tuple[str, ...] = ()
+    """Notes of the document that the index lost or got back: its source deleted or restored it."""
 
 
 def write_source(home: Home, document: SourceDocument) -> WriteResult:
     """Merge one document (or the next piece of one) into its note; durable when it returns.
+
+    Of a document that its source deleted every note is marked, and unmarked when it comes back.
 
     A note whose front matter a person removed or broke stays byte for byte as it is; the document
     then goes on in a note beside it.
@@ -76,11 +68,19 @@ def write_source(home: Home, document: SourceDocument) -> WriteResult:
     Raises NoteConflictError when a person keeps saving the note meanwhile, DeadlineExceededError
     when its lock is not to be had, UnsafePathError when its place is a link.
     """
+    place = find_place(vault_root(home, document.scope), document)
+    result = WriteResult(place.path)
+    if document.utterances or not document.withdrawn:
+        result = _write_messages(home, document)
+    news = bool(result.added or result.changed)
+    return replace(result, marked=follow_withdrawal(home, document, result.path, news=news))
+
+
+def _write_messages(home: Home, document: SourceDocument) -> WriteResult:
     root = vault_root(home, document.scope)
     messages = _render(document)
-    key = f"{document.source}/{document.document_id}/{document.part}"
-    with note_lock(home, document.scope, key):
-        place = _find_place(root, document)
+    with part_lock(home, document):
+        place = find_place(root, document)
         result, kept = rewrite(
             root, place.path, lambda seen: _merged(seen, place, document, messages)
         )
@@ -133,45 +133,11 @@ def _source_of(note: NoteText, path: str) -> str:
 def _render(document: SourceDocument) -> list[Rendered]:
     """Return the messages, one a marker: of two with the same id the later one counts."""
     latest = {utterance.marker: utterance for utterance in document.utterances}
-    return [render_message(utterance) for utterance in latest.values()]
-
-
-def _find_place(root: Path, document: SourceDocument) -> _Place:
-    first = find_note(root, source_root(document.source), document.document_id, document.part)
-    title = title_of(document)
-    place = _Place(first or _new_path(document, title), title)
-    stem = place.path.removesuffix(".md")
-    for number in range(2, _MAX_COPIES):
-        seen = _read_broken(root, place)
-        if seen is None:
-            return place
-        place.elsewhere += seen
-        place.path = f"{stem}-{number}.md"
-    raise BadInputError(place.path, "none of this document's notes has readable front matter")
-
-
-def _read_broken(root: Path, place: _Place) -> Sequence[Block] | None:
-    """Return the messages of the note at `place` when a person broke it, None when it is usable."""
-    try:
-        seen = read_or_none(root, place.path)
-        note = decode_note(seen.data, place.path) if seen else None
-    except BadInputError as error:
-        place.problem = error.reason
-        return ()
-    if note is None or (note.yaml is not None and note.problem is None):
-        return None
-    place.problem = note.problem or "its front matter was removed"
-    return parse_body(note.body).blocks
-
-
-def _new_path(document: SourceDocument, title: str) -> str:
-    folder = source_folder(document.source, started(document))
-    name = note_name(title, document.document_id, part=document.part)
-    return f"{folder}/{name}"
+    return [render_message(utterance, document.revision) for utterance in latest.values()]
 
 
 def _merged(
-    seen: Snapshot | None, place: _Place, document: SourceDocument, messages: Sequence[Rendered]
+    seen: Snapshot | None, place: Place, document: SourceDocument, messages: Sequence[Rendered]
 ) -> tuple[bytes | None, tuple[WriteResult, list[Block]]]:
     note = decode_note(seen.data, place.path) if seen else None
     body = parse_body(note.body) if note else Body(f"# {escape(place.title)}\n")
@@ -194,13 +160,13 @@ def _merged(
     return text.encode("utf-8", "replace"), (result, merge.kept)
 
 
-def _new_text(body: Body, document: SourceDocument, place: _Place) -> str:
+def _new_text(body: Body, document: SourceDocument, place: Place) -> str:
     text = body.render()
     return wrap(render(sealed(new_front(document, place.title), text))) + text
 
 
 def _updated(
-    note: NoteText, before: Body, after: Body, document: SourceDocument, place: _Place
+    note: NoteText, before: Body, after: Body, document: SourceDocument, place: Place
 ) -> str:
     changes: dict[str, Any] = front_changes(note.front, document)
     untouched = note.untouched

@@ -22,6 +22,7 @@ from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from vault.insights import remove_provisional, save_insight
+from vault.marks import Standing
 from vault.notes import Note, read_note
 from workers.extraction.build import ExtractionContext
 from workers.extraction.client import OllamaModel
@@ -83,10 +84,12 @@ class _Stored(Utterance):
 def _split(note: Note, markers: frozenset[str]) -> tuple[tuple[Utterance, ...], list[Utterance]]:
     """Return the messages before the wanted ones, and the wanted ones.
 
-    One that a person edited is nobody's speech any more.
+    One that a person edited is nobody's speech any more, nor is one that its source deleted.
     """
     said: list[Utterance] = [
-        _Stored(m.marker, m.author, m.role, m.at, m.text) for m in note.messages if not m.edited
+        _Stored(m.marker, m.author, m.role, m.at, m.text)
+        for m in note.messages
+        if not m.edited and not m.withdrawn and note.standing is not Standing.WITHDRAWN
     ]
     wanted = [message for message in said if message.marker in markers]
     first = said.index(wanted[0]) if wanted else 0

@@ -12,6 +12,7 @@ from workers.broker import EXTRACT
 from workers.indexer_jobs import index_job
 from workers.outbox import Outbox
 from workers.outbox_model import Job, NewJob, Outcome
+from workers.standing import follow_insights
 
 
 def ingest_work(settings: Settings, outbox: Outbox) -> Callable[[Job, str | None], Outcome]:
@@ -32,7 +33,13 @@ def ingest_work(settings: Settings, outbox: Outbox) -> Callable[[Job, str | None
 def _store(settings: Settings, document: SourceDocument) -> Outcome:
     written = write_source(settings.paths, document)
     scope, path = document.scope.value, written.path
-    spoken = [u.marker for u in document.utterances if u.role is not Role.ASSISTANT and u.text]
+    followed = follow_insights(settings.paths, document, written)
+    changed = dict.fromkeys((path, *written.marked, *followed))
+    spoken = [
+        u.marker
+        for u in document.utterances
+        if u.role is not Role.ASSISTANT and u.text and not u.withdrawn
+    ]
     extract = NewJob(
         EXTRACT,
         f"{EXTRACT}:{document.event_id}",
@@ -42,7 +49,10 @@ def _store(settings: Settings, document: SourceDocument) -> Outcome:
     )
     return Outcome(
         result={"scope": scope, "path": path, "added": len(written.added)},
-        follow_ups=(index_job(scope, path), *((extract,) if spoken else ())),
-        paths=((scope, path),),
+        follow_ups=(
+            *(index_job(scope, each) for each in changed),
+            *((extract,) if spoken else ()),
+        ),
+        paths=tuple((scope, each) for each in changed),
         drop_payload=True,
     )

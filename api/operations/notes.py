@@ -13,6 +13,7 @@ from context_engine.insights import Confidence
 from context_engine.scopes import Scope
 
 if TYPE_CHECKING:
+    from vault.entries import Entry
     from vault.notes import Note
 
 _MESSAGE_MARK = re.compile(r"[ \t]*<!-- ce:u=[^<>]*-->")
@@ -45,12 +46,21 @@ def for_readers(note: Note) -> str:
 
     The vault says how far a section is to be believed; the mark in the file is anybody's to edit.
     """
-    labels = {entry.insight_id: entry.confidence for entry in note.entries}
+    labels = {entry.insight_id: _label(entry) for entry in note.entries}
 
     def labelled(mark: re.Match[str]) -> str:
         return f"[{labels.get(mark[1], Confidence.RAW)}]"
 
     return _INSIGHT_MARK.sub(labelled, _MESSAGE_MARK.sub("", note.body))
+
+
+def _label(entry: Entry) -> str:
+    from vault.marks import Standing
+
+    if entry.standing is Standing.HOLDS:
+        return entry.confidence.value
+    words = {Standing.STALE: "source changed since", Standing.WITHDRAWN: "deleted at the source"}
+    return f"{entry.confidence.value}, {words[entry.standing]}"
 
 
 def _candidates(caller: Caller, place: str) -> Iterator[tuple[Scope, str]]:

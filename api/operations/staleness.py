@@ -16,7 +16,21 @@ _MAX_NAME = 60
 
 
 def stale_warnings(note: Note) -> tuple[str, ...]:
-    """Return a warning for the first files in `refs` that changed after the note was checked."""
+    """Return why what a note says may no longer hold: its source, then the files in its `refs`."""
+    return (*_of_source(note), *_of_files(note))
+
+
+def _of_source(note: Note) -> tuple[str, ...]:
+    from vault.marks import Standing
+
+    warning = {
+        Standing.WITHDRAWN: "deleted at the source: search leaves it out, do not rely on it",
+        Standing.STALE: "its source was changed since and no longer says this",
+    }.get(note.standing)
+    return (warning,) if warning else ()
+
+
+def _of_files(note: Note) -> tuple[str, ...]:
     checked = note.verified or note.date
     if checked is None:
         return ()

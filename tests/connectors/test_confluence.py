@@ -9,9 +9,8 @@ import pytest
 
 from connectors.base import PART_LIMIT, ReadOptions
 from connectors.confluence import ConfluenceConnector
-from connectors.revisions import REMOVED
 from context_engine.errors import UsageError
-from context_engine.events import Checkpoint, Role
+from context_engine.events import REMOVED, Checkpoint, Role
 from support.archives import write_zip
 from support.confluence import (
     AKI,
@@ -129,14 +128,19 @@ def test_old_versions_drafts_and_unseen_deleted_pages_are_left_out(tmp_path: Pat
     assert [item.native_id for item in read(tmp_path).documents] == [PAGE]
 
 
-def test_a_page_deleted_since_is_taken_back_with_its_comments(tmp_path: Path) -> None:
+def test_a_page_deleted_since_is_withdrawn_and_may_be_restored(tmp_path: Path) -> None:
     ledger = MemoryLedger()
     said = comment("65700", "<p>c</p>")
     read(write(tmp_path / "1", page(), body(PAGE, "<p>x</p>"), said), ledger=ledger)
     gone = page(PAGE, "Cache", 1, status="deleted", modified="2026-11-06 10:00:00.000")
     later = read(write(tmp_path / "2", gone, body(PAGE, "<p>x</p>"), said), ledger=ledger)
-    assert texts(later) == {PAGE: REMOVED, "65700": REMOVED}
+    (withdrawn,) = later.documents
+    assert (withdrawn.native_id, withdrawn.withdrawn, withdrawn.utterances) == (PAGE, True, ())
     assert read(tmp_path / "2", ledger=ledger).documents == []
+    restored = page(PAGE, "Cache", 2, modified="2026-11-07 10:00:00.000")
+    (back,) = read(write(tmp_path / "3", restored, body(PAGE, "<p>x</p>")), ledger=ledger).documents
+    assert not back.withdrawn
+    assert back.revision > withdrawn.revision > 0
 
 
 def test_an_archived_page_says_so(tmp_path: Path) -> None:

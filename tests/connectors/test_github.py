@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from connectors.base import ReadOptions
 from connectors.github import GitHubConnector
 from connectors.markup import without_comments
-from connectors.revisions import REMOVED
 from context_engine.clock import ManualClock
 from context_engine.errors import UsageError
-from context_engine.events import Ref, Role
+from context_engine.events import REMOVED, Ref, Role
 from support.archives import write_zip
 from support.sources import AKI, json_values, mutate, read_source, write_json
 from support.transcripts import NOW, MemoryLedger, Reading

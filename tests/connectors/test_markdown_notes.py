@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from connectors.base import ReadOptions
 from connectors.markdown import MarkdownConnector
 from connectors.markdown_sections import sections
-from connectors.revisions import REMOVED
 from context_engine.clock import ManualClock
 from context_engine.errors import UsageError
-from context_engine.events import Role
+from context_engine.events import REMOVED, Role
 from context_engine.home import Home
 from context_engine.scopes import Scope, ScopeRule
 from support.archives import write_zip

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from connectors.base import ReadOptions
 from connectors.meeting import MeetingConnector
 from connectors.meeting_names import moment_in, title_in
-from connectors.revisions import REMOVED
 from context_engine.clock import ManualClock
 from context_engine.errors import UsageError
-from context_engine.events import Role
+from context_engine.events import REMOVED, Role
 from support.sources import AKI, read_source
 from support.transcripts import NOW, MemoryLedger, Reading
 

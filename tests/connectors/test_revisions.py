@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from connectors.base import EVENT_LIMIT, PART_LIMIT
 from connectors.pieces import PartCounter
-from connectors.revisions import MOVED, REMOVED, UNITS, Unit, Units
-from context_engine.events import Checkpoint, Role, SourceDocument, Utterance
+from connectors.revisions import FOR_GOOD, UNITS, Unit, Units
+from context_engine.clock import ManualClock
+from context_engine.events import MOVED, REMOVED, Checkpoint, Role, SourceDocument, Utterance
 from context_engine.scopes import Scope
 from support.transcripts import MemoryLedger
 
@@ -125,3 +126,62 @@ def test_units_of_a_run_remember_what_is_not_committed_yet() -> None:
     unit = units.open("k")
     unit.add(DAY, said("1"), PartCounter())
     assert list(units.close(unit)) == []
+
+
+def test_what_changes_and_changes_back_is_an_event_of_its_own_each_time() -> None:
+    clock = ManualClock(AT)
+    state, ids, revisions = None, [], []
+    for text in ("A", "B", "A", "B"):
+        unit = Unit("k", state, clock)
+        unit.add(DAY, said("1", text), PartCounter())
+        (event,) = events(unit)
+        ids.append(event.event_id)
+        revisions.append(event.revision)
+        state = unit.state()
+    assert len(set(ids)) == 4
+    assert revisions == [0, *(int(AT.timestamp() * 1000) + n for n in range(3))]
+
+
+def test_a_clock_that_was_set_back_makes_no_change_an_old_one() -> None:
+    clock = ManualClock(AT)
+    unit = Unit("k", after(said("1")), clock)
+    unit.add(DAY, said("1", "B"), PartCounter())
+    (later,) = events(unit)
+    clock.advance(-3_600)
+    unit = Unit("k", unit.state(), clock)
+    unit.add(DAY, said("1", "C"), PartCounter())
+    assert events(unit)[0].revision > later.revision
+
+
+def test_an_older_state_by_the_source_s_own_count_changes_nothing() -> None:
+    unit = Unit("k", None)
+    unit.add(DAY, said("1", "new"), PartCounter(), edited=20)
+    state = state_of(unit)
+    for text, edited in (("first", 0), ("old", 10), ("new", 20)):
+        unit = Unit("k", state)
+        unit.add(DAY, said("1", text), PartCounter(), edited=edited)
+        assert list(unit.items()) == []
+    unit = Unit("k", state)
+    unit.withdraw(DAY, "1", edited=FOR_GOOD)
+    assert [u.withdrawn for u in events(unit)[0].utterances] == [True]
+    again = Unit("k", unit.state())
+    again.add(DAY, said("1", "new"), PartCounter(), edited=20)
+    assert list(again.items()) == []
+
+
+def test_a_deleted_document_is_said_once_and_comes_back_with_any_message() -> None:
+    state = after(said("1"), said("2"))
+    unit = Unit("k", state)
+    unit.withdraw_document(DAY)
+    unit.withdraw_document(THREAD)
+    (gone,) = events(unit)
+    assert (gone.native_id, gone.withdrawn, gone.title) == ("day", True, "")
+    again = Unit("k", unit.state())
+    again.withdraw_document(DAY)
+    assert list(again.items()) == []
+    back = Unit("k", unit.state())
+    back.add(DAY, said("1"), PartCounter())
+    (event,) = events(back)
+    assert ([u.text for u in event.utterances], event.withdrawn) == (["hello"], False)
+    assert event.revision > gone.revision
+    assert "gone" not in back.state()

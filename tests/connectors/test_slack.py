@@ -11,11 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from connectors.base import ReadOptions
-from connectors.revisions import MOVED, REMOVED
 from connectors.slack import SlackConnector
 from context_engine.clock import ManualClock
 from context_engine.errors import UsageError
-from context_engine.events import Role
+from context_engine.events import MOVED, REMOVED, Role
 from context_engine.scopes import Scope
 from support.archives import named_zip, write_zip
 from support.slack import CHANNELS, USERS, export, message, rich, section, ts, words

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from context_engine.events import Ref, Role, SourceDocument, Utterance, encode_document
+from context_engine.events import REMOVED, Ref, Role, SourceDocument, Utterance, encode_document
 from context_engine.home import Home
 from context_engine.scopes import Scope
-from support.vaults import conversation, said
+from support.vaults import START, conversation, said
 from vault.escape import canonical
+from vault.marks import Standing
 from vault.notes import read_note
 from vault.sources import known_utterances, read_messages, write_source
 from vault.store import clean_leftovers
@@ -33,6 +34,7 @@ TEXTS = st.lists(
 ).map("".join)
 
 SESSIONS = itertools.count()
+START_MS = int(START.timestamp() * 1000)
 
 
 def path_of(home: Home, relative: str, scope: Scope = Scope.WORK) -> Path:
@@ -352,3 +354,77 @@ def test_an_event_of_full_size_is_merged_quickly(home: Home) -> None:
     started = time.process_time()
     write_source(home, conversation(said(999, "もう一つ")))
     assert time.process_time() - started < 1
+
+
+def test_text_that_changes_and_changes_back_ends_as_its_source_has_it(home: Home) -> None:
+    first = write_source(home, conversation(said(0, "甲"), said(1, "二")))
+    write_source(home, conversation(said(0, "乙"), revision=10))
+    back = conversation(said(0, "甲"), revision=20)
+    assert write_source(home, back).changed == (said(0, "").marker,)
+    assert texts(home, first.path) == ["甲", "二"]
+    before = path_of(home, first.path).read_bytes()
+    for late in (
+        conversation(said(0, "乙"), revision=10),
+        conversation(said(0, "甲"), said(1, "二")),
+        back,
+    ):
+        assert write_source(home, late).changed == ()
+    assert path_of(home, first.path).read_bytes() == before
+
+
+def test_an_older_revision_that_comes_last_changes_nothing(home: Home) -> None:
+    first = write_source(home, conversation(said(0, "甲")))
+    write_source(home, conversation(said(0, "甲"), revision=20))
+    write_source(home, conversation(said(0, "乙"), revision=10))
+    assert texts(home, first.path) == ["甲"]
+
+
+def test_a_deleted_message_keeps_its_heading_and_may_come_back(home: Home) -> None:
+    first = write_source(home, conversation(said(0, "秘密の話"), said(1, "二")))
+    gone = replace(said(0, "x", Role.OTHER, "source"), at=None, withdrawn=True)
+    write_source(home, conversation(gone, revision=10))
+    text = path_of(home, first.path).read_text()
+    assert "秘密" not in text
+    message = read_messages(home, Scope.WORK, first.path)[0]
+    assert (message.author, message.role, message.at) == ("亜紀", Role.OWNER, said(0, "").at)
+    assert (message.text, message.withdrawn) == (REMOVED, True)
+    write_source(home, conversation(said(0, "秘密の話"), said(1, "二")))
+    assert texts(home, first.path) == [REMOVED, "二"]
+    write_source(home, conversation(said(0, "秘密の話"), revision=20))
+    assert texts(home, first.path) == ["秘密の話", "二"]
+
+
+def test_a_deletion_does_not_touch_what_a_person_edited(home: Home) -> None:
+    first = write_source(home, conversation(said(0, "一")))
+    file = path_of(home, first.path)
+    file.write_text(file.read_text().replace("\n一\n", "\n一、大事。\n"))
+    before = file.read_bytes()
+    result = write_source(home, conversation(replace(said(0, ""), withdrawn=True), revision=10))
+    assert file.read_bytes() == before
+    (copy,) = result.conflicts
+    assert REMOVED in path_of(home, copy).read_text()
+
+
+def test_a_deleted_document_is_marked_in_all_its_parts_until_it_returns(home: Home) -> None:
+    parts = [write_source(home, conversation(said(n, "文"), part=n)).path for n in (1, 2, 3)]
+    gone = conversation(withdrawn=True, revision=START_MS + 10)
+    assert sorted(write_source(home, gone).marked) == sorted(parts)
+
+    def standings() -> set[Standing]:
+        return {read_note(home, Scope.WORK, path).standing for path in parts}
+
+    assert standings() == {Standing.WITHDRAWN}
+    assert read_note(home, Scope.WORK, parts[0]).front["withdrawn"] == "2026-11-02T09:05:11Z"
+    before = [path_of(home, path).read_bytes() for path in parts]
+    for again in (gone, conversation(said(1, "文"), part=1)):
+        write_source(home, again)
+    assert [path_of(home, path).read_bytes() for path in parts] == before
+    write_source(home, conversation(said(2, "文"), part=2, revision=START_MS + 5_000))
+    assert standings() == {Standing.HOLDS}
+    write_source(home, gone)
+    assert Standing.HOLDS in standings()
+
+
+def test_a_deletion_of_what_never_came_makes_no_note(home: Home) -> None:
+    write_source(home, conversation(withdrawn=True, revision=10))
+    assert list(home.vault(Scope.WORK).rglob("*.md")) == []
