@@ -17,6 +17,7 @@ SOURCES: Mapping[str, str] = {
     "markdown": "connectors.markdown",
     "meeting": "connectors.meeting",
     "slack": "connectors.slack",
+    "slack-live": "connectors.slack_live",
     "takeout": "connectors.takeout",
     "takeout-activity": "connectors.takeout_activity",
 }

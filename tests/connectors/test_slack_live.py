@@ -1,0 +1,377 @@
+"""Slack's Web API through slack_sdk, against a server that speaks as Slack does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from connectors.base import ReadOptions
+from connectors.slack import SlackConnector
+from connectors.slack_live import SlackLiveConnector
+from context_engine.clock import ManualClock
+from context_engine.errors import AccessDeniedError, DependencyDownError
+from context_engine.events import Checkpoint, Role, SourceDocument
+from context_engine.source_settings import LiveSettings, SlackSettings
+from support.http_faults import Fault
+from support.slack import FIRST, export, message, ts
+from support.slack_server import TOKEN, SlackServer, slack_server
+from support.sources import read_source
+from support.transcripts import MemoryLedger, Reading
+
+GENERAL = "C00000GEN"
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackServer]:
+    with slack_server() as server:
+        yield server
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 11, 2, 12, tzinfo=UTC))
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    return []
+
+
+class Reader:
+    """Reads a workspace again and again, as runs of the engine do."""
+
+    def __init__(self, slack: SlackServer, clock: ManualClock, pauses: list[float]) -> None:
+        self.settings = SlackSettings(token=SecretStr(TOKEN), base_url=slack.url)
+        self.ledger = MemoryLedger()
+        self.clock, self.pauses = clock, pauses
+
+    def options(self) -> ReadOptions:
+        live = LiveSettings(slack=self.settings)
+        return ReadOptions(owner_name="Aki", live=live, pause=self.pauses.append)
+
+    def read(self) -> Reading:
+        connector = SlackLiveConnector(self.clock)
+        return read_source(connector, ledger=self.ledger, options=self.options())
+
+    def set(self, **changed: object) -> None:
+        self.settings = self.settings.model_copy(update=changed)
+
+
+@pytest.fixture
+def reader(slack: SlackServer, clock: ManualClock, pauses: list[float]) -> Reader:
+    return Reader(slack, clock, pauses)
+
+
+def ago(days: int) -> dict[str, Any]:
+    """What was said so many days before."""
+    return message(0, f"day {days}") | {"ts": f"{FIRST - days * 86_400}.000001"}
+
+
+def said(reading: Reading) -> list[str]:
+    return [item.text for item in reading.said if not item.withdrawn]
+
+
+def withdrawn(reading: Reading) -> list[str]:
+    return [item.native_id for item in reading.said if item.withdrawn]
+
+
+def test_channels_and_threads_arrive_once_with_their_speakers(
+    slack: SlackServer, reader: Reader
+) -> None:
+    slack.say(
+        GENERAL,
+        message(1, "Guten Morgen", user="U00000AKI"),
+        message(2, "Wer deployt?"),
+        message(3, "日本語で返事します", user="U00000AKI", thread_ts=ts(2)),
+    )
+    first = reader.read()
+    assert said(first) == ["Guten Morgen", "Wer deployt?", "日本語で返事します"]
+    assert [item.role for item in first.said] == [Role.OWNER, Role.OTHER, Role.OWNER]
+    assert sorted({item.native_id for item in first.documents}) == [
+        f"{GENERAL}/{ts(2)}",
+        f"{GENERAL}/2026-11-02",
+    ]
+    assert {item.title for item in first.documents} == {
+        "#general 2026-11-02",
+        "#general: Wer deployt?",
+    }
+    assert first.documents[0].url == (
+        f"https://acme.slack.com/archives/{GENERAL}/p{ts(1).replace('.', '')}"
+    )
+    assert reader.read().documents == []
+
+
+def test_what_an_export_brought_does_not_come_again(
+    slack: SlackServer, reader: Reader, tmp_path: Path
+) -> None:
+    messages = [message(1, "one"), message(2, "two", reply_count=1, thread_ts=ts(2))]
+    messages.append(message(3, "reply", thread_ts=ts(2)))
+    slack.say(GENERAL, messages[0], message(2, "two"), messages[2])
+    root = export(tmp_path / "x", general=messages)
+    exported = read_source(SlackConnector(reader.clock), root, ledger=reader.ledger)
+    assert len(exported.said) == 3
+    assert reader.read().documents == []
+    slack.say(GENERAL, message(4, "four"))
+    assert said(reader.read()) == ["four"]
+    assert read_source(SlackConnector(reader.clock), root, ledger=reader.ledger).documents == []
+
+
+def test_an_edit_a_deletion_and_a_late_reply_are_found_in_the_days_read_again(
+    slack: SlackServer, reader: Reader, clock: ManualClock
+) -> None:
+    slack.say(GENERAL, *(message(number, f"message {number}") for number in range(1, 5)))
+    slack.say(GENERAL, message(5, "first reply", thread_ts=ts(4)))
+    reader.read()
+    clock.advance(20 * 86_400)
+    messages = slack.messages[GENERAL]
+    messages[0] = message(1, "changed", edited={"user": "U00000KIM", "ts": ts(90)})
+    del messages[1]
+    slack.say(GENERAL, message(20 * 1440, "late reply", thread_ts=ts(3)))
+    second = reader.read()
+    assert sorted(said(second)) == [
+        "(continued in a thread of its own)",
+        "changed",
+        "late reply",
+        "message 3",
+    ]
+    assert withdrawn(second) == [f"{GENERAL}:{ts(2)}"]
+    assert reader.read().documents == []
+
+
+def test_an_edited_and_a_deleted_reply_of_a_young_thread_are_found(
+    slack: SlackServer, reader: Reader, clock: ManualClock
+) -> None:
+    slack.say(GENERAL, message(1, "question"))
+    slack.say(GENERAL, *(message(n, f"reply {n}", thread_ts=ts(1)) for n in (2, 3, 4)))
+    reader.read()
+    clock.advance(3600)
+    messages = slack.messages[GENERAL]
+    messages[2] = message(3, "better", thread_ts=ts(1), edited={"user": "U", "ts": ts(80)})
+    del messages[1]
+    second = reader.read()
+    assert said(second) == ["better"]
+    assert withdrawn(second) == [f"{GENERAL}:{ts(2)}"]
+
+
+def test_a_message_that_only_seemed_deleted_comes_back(
+    slack: SlackServer, reader: Reader, clock: ManualClock
+) -> None:
+    slack.say(GENERAL, message(1, "here"), message(2, "there"))
+    reader.read()
+    kept = slack.messages[GENERAL].pop(0)
+    clock.advance(3600)
+    assert withdrawn(reader.read()) == [f"{GENERAL}:{ts(1)}"]
+    slack.say(GENERAL, kept)
+    assert said(reader.read()) == ["here"]
+
+
+def test_what_is_older_than_slack_shows_is_not_taken_for_deleted(
+    slack: SlackServer, reader: Reader, clock: ManualClock
+) -> None:
+    slack.say(GENERAL, message(1, "old"))
+    reader.read()
+    clock.advance(100 * 86_400)
+    slack.messages[GENERAL] = []
+    assert reader.read().documents == []
+
+
+def test_everything_comes_from_many_small_pages(slack: SlackServer, reader: Reader) -> None:
+    slack.page = 2
+    days = [ago(day) for day in range(60)]
+    slack.say(GENERAL, *days, message(7, "reply", thread_ts=days[50]["ts"]))
+    slack.channels.append({"id": "C00000TWO", "name": "zwei", "is_channel": True})
+    slack.channels.append(
+        {"id": "C00000DRI", "name": "drei", "is_channel": True, "is_member": True}
+    )
+    slack.say("C00000TWO", message(1, "not a member"))
+    slack.say("C00000DRI", message(1, "drei"))
+    assert sorted(said(reader.read())) == sorted(
+        ["drei", "reply", *(f"day {day}" for day in range(60))]
+    )
+    assert reader.read().documents == []
+
+
+def test_a_message_said_and_one_deleted_while_paging_move_nothing(
+    slack: SlackServer, reader: Reader, clock: ManualClock
+) -> None:
+    slack.page = 2
+    slack.say(GENERAL, *(message(number, f"message {number}") for number in range(1, 8)))
+
+    def meanwhile(method: str) -> None:
+        if method == "conversations.history" and slack.called(method) == 1:
+            slack.say(GENERAL, message(50, "meanwhile"))
+            slack.messages[GENERAL].remove(message(7, "message 7"))
+
+    slack.after = meanwhile
+    assert said(reader.read()) == [f"message {number}" for number in range(1, 8)]
+    clock.advance(3600)
+    second = reader.read()
+    assert said(second) == ["meanwhile"]
+    assert withdrawn(second) == [f"{GENERAL}:{ts(7)}"]
+
+
+def test_a_kill_between_two_requests_loses_and_doubles_nothing(
+    slack: SlackServer, reader: Reader
+) -> None:
+    slack.page = 2
+    slack.say(GENERAL, *(ago(day) for day in range(45)))
+    got: list[str] = []
+    for calls in range(8, 60):
+        asked = len(slack.calls)
+        for item in committed(reader, lambda: len(slack.calls) - asked >= calls):  # noqa: B023
+            got += [each.text for each in item.utterances]
+    assert sorted(got) == sorted(f"day {day}" for day in range(45))
+
+
+def committed(reader: Reader, killed: Callable[[], bool]) -> Iterator[SourceDocument]:
+    """Read until killed; yield what was committed until then."""
+    pending: list[SourceDocument] = []
+    for item in SlackLiveConnector(reader.clock).read([], reader.ledger, reader.options()):
+        if killed():
+            return
+        if isinstance(item, Checkpoint):
+            reader.ledger.commit(pending, item)
+            yield from pending
+            pending = []
+        elif isinstance(item, SourceDocument):
+            pending.append(item)
+
+
+def test_a_renamed_channel_renames_its_notes(slack: SlackServer, reader: Reader) -> None:
+    slack.say(GENERAL, message(1, "today"), ago(60))
+    reader.read()
+    slack.channels[0] = {**slack.channels[0], "name": "umbenannt", "previous_names": ["general"]}
+    titles = {item.title for item in reader.read().documents}
+    assert titles == {"#umbenannt 2026-11-02", "#umbenannt 2026-09-03"}
+    assert reader.read().documents == []
+
+
+def test_slack_is_waited_for_as_long_as_it_asks(
+    slack: SlackServer, reader: Reader, pauses: list[float]
+) -> None:
+    slack.say(GENERAL, message(1, "hello"))
+    slack.faults.add("conversations.history", Fault(429, {"Retry-After": "17"}))
+    assert said(reader.read()) == ["hello"]
+    assert pauses == [17.0]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(500, body=b"<html>oops</html>"),
+        Fault(503, {"Content-Type": "text/html"}, b"busy"),
+        Fault(half=True),
+        Fault(body=b'{"ok": true, "messages": [{"type": "mes'),
+        Fault(body=b'{"ok": false, "error": "internal_error"}'),
+    ],
+    ids=["500", "503", "cut connection", "cut json", "internal error"],
+)
+def test_a_reply_that_fails_for_a_moment_is_asked_for_again(
+    slack: SlackServer, reader: Reader, pauses: list[float], fault: Fault
+) -> None:
+    slack.say(GENERAL, message(1, "hello"))
+    slack.faults.add("conversations.history", fault, fault)
+    assert said(reader.read()) == ["hello"]
+    assert len(pauses) == 2
+    assert slack.faults.left == 0
+
+
+def test_a_long_wait_and_a_service_that_is_down_end_the_run(
+    slack: SlackServer, reader: Reader, pauses: list[float]
+) -> None:
+    slack.faults.add("users.list", Fault(429, {"Retry-After": "7200"}))
+    with pytest.raises(DependencyDownError, match=r"run again after \d\d:\d\d UTC"):
+        reader.read()
+    slack.faults.add("users.list", *[Fault(502)] * 6)
+    with pytest.raises(DependencyDownError, match="HTTP 502"):
+        reader.read()
+    assert len(pauses) == 5
+    reader.set(base_url="http://127.0.0.1:9/api")
+    with pytest.raises(DependencyDownError, match="Connection refused"):
+        reader.read()
+
+
+def test_an_expired_token_is_said_with_what_to_do(slack: SlackServer, reader: Reader) -> None:
+    reader.set(token=SecretStr("xoxp-of-yesterday"))
+    with pytest.raises(AccessDeniedError, match=r"token_expired.*channels:history") as raised:
+        reader.read()
+    assert "xoxp" not in str(raised.value)
+    assert slack.called("auth.test") == 1
+
+
+def test_no_token_is_said_with_where_to_put_it(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader.set(token=None)
+    with pytest.raises(AccessDeniedError, match=r"CE_SLACK__TOKEN.*keyring set context-engine"):
+        reader.read()
+
+
+def test_kinds_of_conversations_that_the_token_may_not_read_are_counted(
+    slack: SlackServer, reader: Reader
+) -> None:
+    slack.scopes = frozenset({"public_channel"})
+    slack.say(GENERAL, message(1, "hello"))
+    first = reader.read()
+    assert said(first) == ["hello"]
+    assert [item.kind.split(" ")[0] for item in first.unknown] == ["private_channel", "mpim", "im"]
+
+
+def test_named_channels_alone_are_read_and_a_wrong_name_is_said(
+    slack: SlackServer, reader: Reader
+) -> None:
+    slack.channels.append({"id": "C00000TWO", "name": "日報", "is_channel": True})
+    slack.say(GENERAL, message(1, "general"))
+    slack.say("C00000TWO", message(1, "二つ目"))
+    reader.set(channels=("#日報", "nowhere"))
+    first = reader.read()
+    assert said(first) == ["二つ目"]
+    assert [item.reason for item in first.bad] == ["the token sees no channel 'nowhere'"]
+
+
+def test_a_channel_that_is_refused_is_named_and_the_others_are_read(
+    slack: SlackServer, reader: Reader
+) -> None:
+    slack.channels.append(
+        {"id": "C00000TWO", "name": "zwei", "is_channel": True, "is_member": True}
+    )
+    slack.say("C00000TWO", message(1, "zwei"))
+    slack.faults.add(
+        "conversations.history", Fault(body=b'{"ok": false, "error": "not_in_channel"}')
+    )
+    first = reader.read()
+    assert said(first) == ["zwei"]
+    assert [(item.place, item.reason) for item in first.bad] == [
+        ("slack #general", "Slack says: not_in_channel")
+    ]
+
+
+def test_direct_messages_are_named_by_the_other_person(slack: SlackServer, reader: Reader) -> None:
+    slack.channels.append({"id": "D00000KIM", "is_im": True, "user": "U00000KIM"})
+    slack.say("D00000KIM", message(1, "psst"))
+    assert [item.title for item in reader.read().documents] == ["DM with Kim 金 2026-11-02"]
+
+
+def test_history_days_bound_the_first_run(slack: SlackServer, reader: Reader) -> None:
+    slack.say(GENERAL, *(ago(day) for day in (0, 3, 9, 80)))
+    reader.set(history_days=5)
+    assert said(reader.read()) == ["day 3", "day 0"]
+    reader.set(history_days=None)
+    assert sorted(said(reader.read())) == ["day 80", "day 9"]
+
+
+def test_no_secret_is_logged_or_kept(
+    slack: SlackServer, reader: Reader, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    slack.say(GENERAL, message(1, "hello"))
+    slack.faults.add("users.list", Fault(429, {"Retry-After": "1"}), Fault(half=True), Fault(500))
+    reader.read()
+    kept = caplog.text + "".join(reader.ledger.states.values()) + repr(reader.options())
+    assert TOKEN not in kept
