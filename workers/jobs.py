@@ -50,7 +50,10 @@ def run_job(
     job = _persist(lambda: outbox.start(*message, worker_id, max_attempts=max_attempts))
     if job is None:
         return
-    with structlog.contextvars.bound_contextvars(job=job.key, event=job.event_id):
+    bound = structlog.contextvars.bound_contextvars(
+        job_id=job.job_id, job=job.key, event_id=job.event_id
+    )
+    with bound:
         _attempt(outbox, job, work, max_attempts)
 
 
