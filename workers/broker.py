@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 import dramatiq
@@ -16,6 +13,7 @@ from redis.retry import Retry
 from context_engine.errors import ConfigError, DependencyDownError
 from context_engine.home import Home
 from context_engine.settings import Settings
+from context_engine.sockets import socket_place
 
 INGEST = "ingest"
 EXTRACT = "extract"
@@ -26,17 +24,10 @@ NAMESPACE = "context-engine"
 MAINTENANCE_CHANCE = 100_000
 """Of a million commands: with dramatiq's default a dead worker's messages wait 8 to 11 minutes."""
 
-_SOCKET_PATH_LIMIT = 100
-"""Unix socket paths are limited to 108 bytes on Linux and 104 on macOS."""
-
 
 def socket_path(home: Home) -> Path:
     """Return where the embedded broker listens; outside the home when its path is too long."""
-    inside = home.broker / "valkey.sock"
-    if len(os.fsencode(inside)) <= _SOCKET_PATH_LIMIT:
-        return inside
-    name = hashlib.sha256(os.fsencode(home.root)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"context-engine-{os.getuid()}-{name}" / "valkey.sock"
+    return socket_place(home, home.broker / "valkey.sock")
 
 
 def make_client(settings: Settings) -> redis.Redis:

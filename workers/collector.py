@@ -14,6 +14,8 @@ from connectors.base import Connector, ReadOptions, ledger_name
 from context_engine.errors import DependencyDownError
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
 from context_engine.redaction import RedactionOptions, redact
+from context_engine.scopes import Scope
+from context_engine.settings import Settings
 from context_engine.text import cap_marks
 from workers.outbox import Outbox
 
@@ -23,6 +25,21 @@ BATCH_CHARACTERS = 2_000_000
 BATCH_EVENTS = 500
 MAX_REPORTED = 1_000
 """Bad records kept with place and reason; all are counted."""
+
+
+def read_options(
+    settings: Settings, scope: Scope | None = None, project: str | None = None
+) -> ReadOptions:
+    """Return what the settings and the caller fix for a run."""
+    return ReadOptions(
+        scope=scope,
+        project=project,
+        owner_name=settings.owner_name,
+        default_scope=settings.default_scope,
+        scope_rules=settings.scope_rules,
+        live=settings.live,
+        downloads=settings.paths.downloads,
+    )
 
 
 @dataclass

@@ -11,6 +11,7 @@ from redis.retry import Retry
 
 from context_engine.errors import ConfigError
 from context_engine.home import Home
+from context_engine.sockets import make_socket_folder
 from workers.broker import socket_path
 
 # appendfsync everysec loses acknowledged writes when the machine dies; an evicting policy loses
@@ -51,10 +52,8 @@ def server_binary() -> Path:
 def prepare(home: Home) -> list[str]:
     """Write the configuration and return the command that starts the server."""
     socket = socket_path(home)
-    for folder in (home.broker, socket.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if socket.parent.stat().st_uid != home.broker.stat().st_uid:
-        raise ConfigError(f"{socket.parent} belongs to somebody else; remove it")
+    home.broker.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_socket_folder(socket)
     stop_leftover(home)
     config = home.broker / "valkey.conf"
     config.write_text(_CONFIG.format(socket=socket, folder=home.broker), encoding="utf-8")

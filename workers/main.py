@@ -6,10 +6,12 @@ Two processes, because a model that takes a minute a job must not hold up the ar
 from __future__ import annotations
 
 import sys
+import threading
 
 from context_engine.settings import load_settings
 from workers.broker import EXTRACT, INGEST
 from workers.extract import OLLAMA, extract_work, llm_is_up
+from workers.handover import follow_spool
 from workers.ingest import ingest_work
 from workers.jobs import DISK, disk_is_writable
 from workers.process import Role, serve
@@ -23,6 +25,11 @@ def worker_role(threads: int) -> Role:
         threads=threads,
         works=lambda settings, outbox: {INGEST: ingest_work(settings, outbox)},
         probes=lambda settings: {DISK: lambda: disk_is_writable(settings.paths)},
+        background=lambda settings, outbox, stop: (
+            threading.Thread(
+                target=follow_spool, args=(settings, outbox, stop), name="spool", daemon=True
+            ),
+        ),
     )
 
 

@@ -18,7 +18,8 @@ from context_engine.logs import configure
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
 from index.search import Searcher
-from workers.collector import CollectReport, collect
+from workers.collector import CollectReport, collect, read_options
+from workers.handover import collect_spool
 from workers.outbox import Outbox
 from workers.parts import engine
 from workers.progress import Progress, all_progress, run_progress, run_summary
@@ -69,21 +70,6 @@ def _exit_code(summary: dict[str, Any], source: str) -> int:
     return 1 if summary["quarantined"] else 0
 
 
-def read_options(
-    settings: Settings, scope: Scope | None = None, project: str | None = None
-) -> ReadOptions:
-    """Return what the settings and the caller fix for a run."""
-    return ReadOptions(
-        scope=scope,
-        project=project,
-        owner_name=settings.owner_name,
-        default_scope=settings.default_scope,
-        scope_rules=settings.scope_rules,
-        live=settings.live,
-        downloads=settings.paths.downloads,
-    )
-
-
 def _existing(connector: Connector, paths: tuple[Path, ...]) -> tuple[Path, ...]:
     if paths and isinstance(connector, LiveConnector):
         raise UsageError(
@@ -118,6 +104,8 @@ def ingest(
     report = CollectReport()
     with engine(settings) as handed_over, Meter(enabled=on_terminal()) as meter:
         options = meter.reading(options)
+        if not handed_over:
+            collect_spool(settings, outbox)
         collect(
             connector,
             paths,

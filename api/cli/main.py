@@ -17,9 +17,9 @@ COMMANDS = {
     "status": ("api.cli.status", "Say what waits, what is done and what is ill."),
     "reindex": ("api.cli.reindex", "Bring the index up to date with the vault."),
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
+    "hook": ("api.cli.hook", "Serve one turn of an assistant's session."),
     "token": ("api.cli.token", "Create, list and revoke client tokens."),
     "audit": ("api.cli.audit", "Show who asked the memory for what."),
-    "logs": ("api.cli.logs", "Show what the parts of the engine logged."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
     "evaluate-extractor": (
         "api.cli.evaluate",
