@@ -19,6 +19,7 @@ COMMANDS = {
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
     "hook": ("api.cli.hook", "Serve one turn of an assistant's session."),
     "token": ("api.cli.token", "Create, list and revoke client tokens."),
+    "logs": ("api.cli.logs", "Show what the parts of the engine logged."),
     "audit": ("api.cli.audit", "Show who asked the memory for what."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
     "evaluate-extractor": (
