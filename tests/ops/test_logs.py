@@ -105,6 +105,8 @@ def test_a_failed_job_logs_its_event_and_its_job(
         raise ValueError("boom")
 
     run_job(outbox, "w", (job.job_id, job.key), work, max_attempts=3)  # type: ignore[arg-type]  # it never returns
+    for handler in logging.getLogger().handlers:
+        handler.close()
     logging.getLogger().handlers = before
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
