@@ -13,6 +13,7 @@ SOURCES: Mapping[str, str] = {
     "claude": "connectors.claude",
     "claude-ai": "connectors.claude_ai",
     "confluence": "connectors.confluence",
+    "confluence-live": "connectors.confluence_live",
     "github": "connectors.github",
     "markdown": "connectors.markdown",
     "meeting": "connectors.meeting",

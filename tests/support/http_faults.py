@@ -68,6 +68,8 @@ def send(
 
 class QuietHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # head and body go out apart: the second would wait 40 ms for the first to be acknowledged
+    disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
         """Say nothing."""
