@@ -70,6 +70,11 @@ class Home:
         return self.state / "tokens.json"
 
     @property
+    def keys(self) -> Path:
+        """What must outlive `state`: the key of the seals, and the tombstones."""
+        return self.root / "keys"
+
+    @property
     def vaults(self) -> Path:
         """Parent of the three vaults."""
         return self.root / "vault"

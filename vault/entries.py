@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +33,7 @@ class Entry:
     title: str
     at: datetime | None
     confidence: Confidence
-    """`validated` only while nobody changed the section since, here or at its source."""
+    """`validated` only with a seal that holds, and while its source says so."""
     extractor: str | None
     event_id: str | None
     utterance: str | None
@@ -58,9 +59,11 @@ def render_entry(insight: Insight, source_title: str | None, folder: str) -> Blo
     return make_block("i", insight.insight_id, f"{day} · {title}", fields, text)
 
 
-def entries_of(body: Body, folder: str) -> tuple[Entry, ...]:
-    """Return the insights in a note's body, in its order."""
-    return tuple(_entry(block, folder) for block in body.blocks if block.type == "i")
+def entries_of(body: Body, folder: str, is_sealed: Callable[[Block], bool]) -> tuple[Entry, ...]:
+    """Return the insights in a note's body, in its order; `validated` only what is sealed."""
+    return tuple(
+        _entry(block, folder, sealed=is_sealed(block)) for block in body.blocks if block.type == "i"
+    )
 
 
 def entry_time(block: Block) -> datetime | None:
@@ -70,10 +73,10 @@ def entry_time(block: Block) -> datetime | None:
     return None
 
 
-def _entry(block: Block, folder: str) -> Entry:
+def _entry(block: Block, folder: str, *, sealed: bool) -> Entry:
     match = _HEADING.match(block.heading)
     standing = standing_of_block(block)
-    holds = standing is Standing.HOLDS and not block.edited
+    holds = standing is Standing.HOLDS and sealed
     stated = block.fields.get(WORD) == Confidence.VALIDATED.value and holds
     return Entry(
         insight_id=block.marker,

@@ -20,7 +20,7 @@ from vault.insight_files import change_file, files_with
 from vault.marks import GONE, STALE, Standing, field_marks, front_marks, standing_of_block
 from vault.notefile import NoteText, text_in, with_front
 from vault.paths import vault_root
-from vault.standing import PROVISIONAL, is_ours
+from vault.standing import PROVISIONAL, is_our_block, is_ours
 from vault.statements import parse_statement
 
 _MARKER = re.compile(rb"[0-9a-f]{16}")
@@ -89,7 +89,7 @@ class _Follow:
 
     def _section(self, block: Block) -> Block:
         marker = block.fields.get("u")
-        if block.type != "i" or marker not in self.markers or block.edited:
+        if block.type != "i" or marker not in self.markers or not is_our_block(block):
             return block
         evidence = self.judge(marker, parse_statement(block.text, "").evidence)
         if _goes(block.fields.get("by"), evidence):

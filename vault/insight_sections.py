@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from context_engine.insights import Insight
 from vault.blocks import Block, Body, parse_body, replaced
 from vault.entries import entry_time
 from vault.marks import Standing, standing_of_block
-from vault.notefile import NoteText, decode_note, time_in, with_front
-from vault.standing import Outcome, Provisional, standing
+from vault.notefile import NoteText, decode_note, time_in, title_of, with_front
+from vault.standing import Outcome, Provisional, is_our_block, standing
 from vault.store import Snapshot
 from vault.subjects import new_subject, subject_name
 
 
 def merged_section(
-    seen: Snapshot | None, path: str, insight: Insight, block: Block
+    seen: Snapshot | None, path: str, insight: Insight, block_about: Callable[[str], Block]
 ) -> tuple[bytes | None, Outcome]:
     """Return the note's new bytes (None: as it is) and what became of the insight.
+
+    `block_about` gives the section in a note of that title.
 
     Raises BadInputError when the note is not UTF-8.
     """
     data = seen.data if seen else new_subject(insight, subject_name(insight)).encode()
     note = decode_note(data, path)
-    blocks, outcome = _with_block(parse_body(note.body), block)
+    blocks, outcome = _with_block(parse_body(note.body), block_about(title_of(note, path)))
     if blocks is None:
         return None, outcome
     known = time_in(note.front, "updated")
@@ -41,7 +44,7 @@ def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
     old = blocks[number]
     if old.fields == new.fields:
         return None, Outcome.UNCHANGED
-    if old.edited:
+    if not is_our_block(old):
         return None, Outcome.KEPT
     verdict = standing(
         known=(old.fields.get("by"), old.fields.get("event")),

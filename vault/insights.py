@@ -23,6 +23,7 @@ from context_engine.home import Home
 from context_engine.insights import Insight
 from context_engine.redaction import redact
 from context_engine.scopes import Scope
+from vault.blocks import Block
 from vault.entries import render_entry
 from vault.escape import escape, one_line
 from vault.find import find_note
@@ -35,6 +36,7 @@ from vault.marks import Standing, front_marks, standing_of_note
 from vault.names import note_name
 from vault.notefile import NoteText, decode_note, sealed, text_in, with_front
 from vault.paths import vault_root
+from vault.seals import OWNERS_WORD, SEAL, Vouch, seal_note, seal_section
 from vault.sourcefront import merged_refs
 from vault.standing import Outcome, Provisional, is_ours, standing
 from vault.statements import (
@@ -102,6 +104,7 @@ def _save_note(home: Home, root: Path, insight: Insight, source_title: str | Non
     title = clean_title(insight.title) or summary_of(statement.content)
     body = f"# {escape(title)}\n\n{render_statement(statement, folder)}\n"
     front = sealed(_front(insight, title, statement), body)
+    front = seal_note(home, insight.scope, insight.kind, front, body, vouch=_vouch(insight))
     with note_lock(home, insight.scope, insight.insight_id):
         path = find_note(root, folder.split("/", 1)[0], insight.insight_id)
         if path is None:
@@ -156,7 +159,9 @@ def _merged_note(
     lost = standing_of_note(note) is not Standing.HOLDS
     if verdict is not Outcome.UPDATED and not (lost and verdict is Outcome.UNCHANGED):
         return None, verdict
-    changes = {**front, **front_marks(note.front, Standing.HOLDS, "")}
+    # what becomes raw keeps no seal of what it was
+    unsealed = {SEAL: None} if note.front.get(SEAL) else {}
+    changes = {**unsealed, **front, **front_marks(note.front, Standing.HOLDS, "")}
     data = f"{with_front(note, changes, path)}{body}".encode("utf-8", "replace")
     return data, Outcome.UPDATED if data != seen.data else Outcome.UNCHANGED
 
@@ -166,12 +171,21 @@ def _merged_note(
 
 def _save_section(home: Home, root: Path, insight: Insight, source_title: str | None) -> SaveResult:
     folder, name = KIND_FOLDERS[insight.kind], subject_name(insight)
-    block = render_entry(insight, source_title, folder)
+    entry, vouch = render_entry(insight, source_title, folder), _vouch(insight)
+
+    def about(title: str) -> Block:
+        return seal_section(home, insight.scope, insight.kind, title, entry, vouch=vouch)
+
     # one lock for all of the folder: a note may be known by several names
     with note_lock(home, insight.scope, folder):
         path = find_subject(root, insight.kind, name)
-        outcome = rewrite(root, path, lambda seen: merged_section(seen, path, insight, block))
+        outcome = rewrite(root, path, lambda seen: merged_section(seen, path, insight, about))
     return SaveResult(path, insight.insight_id, outcome)
+
+
+def _vouch(insight: Insight) -> Vouch:
+    """Name who vouches for what extraction found validated: the owner, who said it outright."""
+    return Vouch(OWNERS_WORD, insight.verified or insight.created)
 
 
 def _title_at(root: Path, path: str | None) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from context_engine.clock import parse_utc
@@ -14,6 +15,7 @@ from context_engine.errors import BadInputError
 from context_engine.events import Ref
 from vault.frontmatter import parse, split, wrap
 from vault.frontmatter_edit import update
+from vault.markdown import sections
 
 FRONT_HASH = "content_hash"
 
@@ -85,6 +87,15 @@ def sealed(front: Mapping[str, Any], body: str) -> dict[str, Any]:
     """Return `front` with the hash that later tells whether a person edited the note."""
     plain = {key: value for key, value in front.items() if key != FRONT_HASH}
     return {**plain, FRONT_HASH: content_hash(body, plain)}
+
+
+def title_of(note: NoteText, path: str) -> str:
+    """Return the title of the front matter, else the first heading, else the file's name."""
+    stated = text_in(note.front, "title")
+    if stated and stated.strip():
+        return " ".join(stated.split())
+    heading = next((section.title for section in sections(note.body) if section.title), "")
+    return heading or PurePosixPath(path).stem
 
 
 def time_in(front: Mapping[str, Any], key: str) -> datetime | None:

@@ -27,8 +27,17 @@ from vault.listing import NoteFile, list_notes
 from vault.markdown import Link, Section, links, sections
 from vault.marks import Standing, standing_of_note
 from vault.messages import Message, messages_of
-from vault.notefile import NoteText, decode_note, list_in, refs_in, text_in, time_in
+from vault.notefile import (
+    NoteText,
+    decode_note,
+    list_in,
+    refs_in,
+    text_in,
+    time_in,
+    title_of,
+)
 from vault.paths import split_relative, vault_root
+from vault.seals import Seals, seals_of
 from vault.store import Snapshot, read
 
 
@@ -66,6 +75,8 @@ class Note:
     """SHA-256 of the file's bytes, hex."""
     size: int
     mtime_ns: int
+    seals: Seals
+    """What tells whether `validated` is to be believed."""
 
     @property
     def front(self) -> Mapping[str, Any]:
@@ -90,11 +101,7 @@ class Note:
     @cached_property
     def title(self) -> str:
         """Title of the front matter, else the first heading, else the file's name."""
-        stated = text_in(self.front, "title")
-        if stated and stated.strip():
-            return " ".join(stated.split())
-        heading = next((section.title for section in self.sections if section.title), "")
-        return heading or PurePosixPath(self.path).stem
+        return title_of(self.text, self.path)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -121,7 +128,12 @@ class Note:
         """The insights in a project's or person's note."""
         if self.type not in (NoteType.PROJECT, NoteType.PERSON):
             return ()
-        return entries_of(self.parsed_body, str(PurePosixPath(self.path).parent))
+        kind = Kind(self.type.value)
+        return entries_of(
+            self.parsed_body,
+            str(PurePosixPath(self.path).parent),
+            lambda block: self.seals.holds_section(kind, self.title, block),
+        )
 
     @property
     def kind(self) -> Kind | None:
@@ -190,21 +202,22 @@ def read_note(home: Home, scope: Scope, path: str) -> Note:
     """
     if not split_relative(path)[-1].endswith(".md"):
         raise NotFoundError(f"{path} does not exist")
-    return parse_note(scope, path, read(vault_root(home, scope), path))
+    return parse_note(scope, path, read(vault_root(home, scope), path), seals_of(home, scope))
 
 
-def parse_note(scope: Scope, path: str, snapshot: Snapshot) -> Note:
+def parse_note(scope: Scope, path: str, snapshot: Snapshot, seals: Seals) -> Note:
     """Return the note that `snapshot` holds. Raises BadInputError when it is not UTF-8."""
     text = decode_note(snapshot.data, path)
-    return Note(scope, path, text, snapshot.digest, len(snapshot.data), snapshot.mtime_ns)
+    size = len(snapshot.data)
+    return Note(scope, path, text, snapshot.digest, size, snapshot.mtime_ns, seals)
 
 
 def iter_notes(home: Home, scope: Scope, folder: str = "") -> Iterator[Note | BadRecord]:
     """Yield the notes below `folder`; one that cannot be read is a BadRecord with the reason."""
-    root = vault_root(home, scope)
+    root, seals = vault_root(home, scope), seals_of(home, scope)
     for file in list_notes(root, folder):
         try:
-            yield parse_note(scope, file.path, read(root, file.path))
+            yield parse_note(scope, file.path, read(root, file.path), seals)
         except NotFoundError:
             continue
         except BadInputError as error:
@@ -223,14 +236,16 @@ def confidence_of(note: Note) -> Confidence | None:
 
     A project's or person's note is none itself; each of its `entries` has its own confidence.
 
-    `validated` counts only while the note is as the engine wrote it, and its source still says it:
-    words that somebody put there since were validated by nobody.
+    `validated` counts only with a seal that holds, and while its source still says it: words that
+    somebody put there since were validated by nobody.
     """
     if note.kind is None or note.type in (NoteType.PROJECT, NoteType.PERSON):
         return None
     stated = note.front.get("confidence") == Confidence.VALIDATED.value
-    holds = note.text.untouched and note.standing is Standing.HOLDS
-    return Confidence.VALIDATED if stated and holds else Confidence.RAW
+    if not stated or note.standing is not Standing.HOLDS:
+        return Confidence.RAW
+    sealed = note.seals.holds_note(note.kind, note.front, note.body)
+    return Confidence.VALIDATED if sealed else Confidence.RAW
 
 
 def _type_of(path: str) -> NoteType:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from vault.blocks import Block
 from vault.notefile import NoteText, text_in
+from vault.seals import REVIEWED
 
 PROVISIONAL = frozenset({"cues"})
 """Extractors whose insights a model's replace."""
@@ -46,13 +47,18 @@ class Provisional:
             block.fields.get("event") == self.event_id
             and block.fields.get("by") in PROVISIONAL
             and block.marker not in self.keep
-            and not block.edited
+            and is_our_block(block)
         )
 
 
 def is_ours(note: NoteText) -> bool:
     """Tell whether no person edited or reviewed the note."""
-    return note.untouched and not note.front.get("reviewed")
+    return note.untouched and not note.front.get(REVIEWED)
+
+
+def is_our_block(block: Block) -> bool:
+    """Tell whether no person edited or reviewed the section."""
+    return not block.edited and not block.fields.get(REVIEWED)
 
 
 def standing(known: tuple[str | None, str | None], new: tuple[str | None, str | None]) -> Outcome:
