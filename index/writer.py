@@ -26,6 +26,7 @@ from context_engine.errors import (
 from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
+from context_engine.secretkey import key_fingerprint
 from context_engine.sqlite import immediate
 from index.cells import tend
 from index.chunking import CHUNKER
@@ -52,8 +53,10 @@ from index.store import (
 from index.tokenize import TOKENIZER
 from vault.layout import IDENTITY, PROFILE
 from vault.listing import NoteFile
-from vault.notes import read_note, scan_notes
+from vault.notes import NoteType, read_note, scan_notes
 
+_SEALS = "seals"
+"""Key of the fingerprint by whose seals confidences were read."""
 _CHUNKS_A_TRANSACTION = 1_000
 _RACY_NS = 2_000_000_000
 """A file written this shortly before it was read may change again under the same mtime."""
@@ -175,6 +178,7 @@ class IndexWriter:
         """Compare the whole vault with the index and follow it, in at most `limit` new files."""
         self._require_match("chunker", "tokenizer")
         with damage_reported(self._path):
+            self._doubt_other_seals()
             known = dict(self._connection.execute("SELECT path, id FROM note"))
             found = [file for file in scan_notes(self._home, self._scope) if _is_indexed(file.path)]
             differing = [file.path for file in found if self._differs(file)]
@@ -268,6 +272,18 @@ class IndexWriter:
                 f"{self._path} was built differently ({'; '.join(differing)}); "
                 "rebuild it with: context-engine reindex --rebuild"
             )
+
+    def _doubt_other_seals(self) -> None:
+        """Have insights read again when the key of their seals is another: files do not show it."""
+        key = key_fingerprint(self._home)
+        if read_meta(self._connection).get(_SEALS) == key:
+            return
+        with immediate(self._connection):
+            self._connection.execute(
+                "UPDATE note SET size = -1 WHERE kind IS NOT NULL OR type IN (?, ?)",
+                (NoteType.PROJECT.value, NoteType.PERSON.value),
+            )
+            write_meta(self._connection, **{_SEALS: key})
 
     def _known(self, path: str) -> _Known | None:
         row = self._connection.execute(
