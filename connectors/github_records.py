@@ -169,7 +169,7 @@ def _made(record: Record, thread: Thread, text: str, clock: Clock, action: str) 
     at = parse_time(created, clock)
     return Comment(
         thread=thread,
-        native_id=_id(record) or f"{thread.native_id}:{created}:{author}",
+        native_id=node_id(record) or f"{thread.native_id}:{created}:{author}",
         author=author,
         by_bot=author.endswith("[bot]") or (isinstance(user, dict) and user.get("type") == "Bot"),
         at=at,
@@ -188,7 +188,8 @@ def _stamp(record: Record, at: datetime | None, clock: Clock, action: str) -> st
     return f"{updated:%Y-%m-%dT%H:%M:%S}.{int(later)}" if updated else f"0.{int(later)}"
 
 
-def _id(record: Record) -> str:
+def node_id(record: Record) -> str:
+    """Return what names a record, whatever file or reply it comes from; empty for nothing."""
     node = record.get("node_id") or record.get("id")
     return clean_text(str(node))[:_NAME] if isinstance(node, str | int) else ""
 

@@ -15,6 +15,7 @@ SOURCES: Mapping[str, str] = {
     "confluence": "connectors.confluence",
     "confluence-live": "connectors.confluence_live",
     "github": "connectors.github",
+    "github-live": "connectors.github_live",
     "markdown": "connectors.markdown",
     "meeting": "connectors.meeting",
     "slack": "connectors.slack",
