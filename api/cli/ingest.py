@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from api.cli.common import json_option, on_terminal, plural, print_json, say, scope_option
+from api.cli.following import check_follow, until_interrupted
 from api.cli.progress import Meter
 from connectors.base import Connector, LiveConnector, ReadOptions
 from connectors.registry import SOURCES, load
@@ -34,6 +37,7 @@ POLL_SECONDS = 0.1
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @scope_option
 @click.option("--project", help="Project of everything read; default: from the source.")
+@click.option("--follow", is_flag=True, help="Stay on and collect what happens: slack-live.")
 @click.option("--wait", is_flag=True, help="With `up` running: wait until all is searchable.")
 @json_option
 def command(
@@ -41,6 +45,7 @@ def command(
     paths: tuple[Path, ...],
     scope: str | None,
     project: str | None,
+    follow: bool,
     wait: bool,
     as_json: bool,
 ) -> int:
@@ -53,8 +58,11 @@ def command(
     settings.paths.create()
     connector = load(source)
     chosen = _existing(connector, paths)
+    if follow:
+        check_follow(connector)
     configure("ingest", folder=settings.paths.logs)
     options = read_options(settings, Scope(scope) if scope else None, project)
+    options = dataclasses.replace(options, follow=follow)
     summary = ingest(settings, connector, chosen, options, wait=wait)
     if as_json:
         print_json(summary)
@@ -106,15 +114,16 @@ def ingest(
         options = meter.reading(options)
         if not handed_over:
             collect_spool(settings, outbox)
-        collect(
-            connector,
-            paths,
-            outbox,
-            options,
-            redaction=settings.redaction_options,
-            report=report,
-            on_bad=meter.bad,
-        )
+        with until_interrupted(connector.name) if options.follow else nullcontext():
+            collect(
+                connector,
+                paths,
+                outbox,
+                options,
+                redaction=settings.redaction_options,
+                report=report,
+                on_bad=meter.bad,
+            )
         if handed_over and wait:
             _await(settings, lambda: run_progress(outbox, report.run_id), meter)
         elif not handed_over:
