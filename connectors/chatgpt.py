@@ -15,6 +15,7 @@ from connectors.base import Item, Ledger, ReadOptions
 from connectors.chatgpt_records import parse_record
 from connectors.conversation_records import Context
 from connectors.conversations import Reader
+from connectors.look import Guess, Look
 from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
 
@@ -32,6 +33,12 @@ class ChatGptConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        found = look.holding((".json",), b'"mapping"', b'"create_time"')
+        files = look.counted(len(found), "file")
+        return Guess(f"a ChatGPT data export ({files} of conversations)") if found else None
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield what is new or changed below `paths`.

@@ -8,6 +8,7 @@ writes in the user's name, summaries made by compaction, and our own injected co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -36,6 +37,7 @@ from connectors.jsonl import (
     salvage,
     still_continues,
 )
+from connectors.look import Guess, Look
 from connectors.pieces import Unseen
 from connectors.reports import named_or_counted
 from connectors.text import clean_text, shorten, show_path
@@ -48,6 +50,7 @@ STATE_VERSION = 1
 CHECKPOINT_BYTES = 8 * 1024 * 1024
 """Bytes of a transcript after which what was read so far is committed."""
 _BUFFER = 1024 * 1024
+_RECORD = re.compile(rb'"sessionId"\s*:|"type"\s*:\s*"(?:user|assistant)"')
 
 
 class ClaudeConnector:
@@ -59,6 +62,13 @@ class ClaudeConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        found = tuple(file for file in look.named(".jsonl") if _RECORD.search(file.head))
+        found += look.holding((".json",), b'"loglines"')
+        sessions = look.counted(len(found), "session")
+        return Guess(f"Claude Code transcripts ({sessions})") if found else None
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield what is new below `paths`, the files that changed longest ago first.

@@ -15,6 +15,7 @@ from connectors.claude_ai_records import parse_record
 from connectors.conversation_records import Context, key_field, text_field
 from connectors.conversations import Reader
 from connectors.json_stream import elements
+from connectors.look import Guess, Look
 from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
 from context_engine.errors import BadInputError
@@ -33,6 +34,17 @@ class ClaudeAiConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        found = look.holding((".json",), b'"chat_messages"')
+        found += tuple(
+            file
+            for file in look.holding((".json",), b'"uuid"')
+            if file.name.lower().startswith(_OURS) and file not in found
+        )
+        files = look.counted(len(found), "file")
+        return Guess(f"a claude.ai data export ({files})") if found else None
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield what is new or changed below `paths`.

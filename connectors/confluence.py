@@ -29,6 +29,7 @@ from connectors.confluence_pages import (
 )
 from connectors.confluence_site import PageReader
 from connectors.confluence_xml import EntityReader
+from connectors.look import Guess, Look
 from connectors.reports import named_or_counted
 from connectors.walk import existing_roots
 from context_engine.errors import BadInputError
@@ -49,6 +50,17 @@ class ConfluenceConnector:
     name = SOURCE
     accepts = "Confluence: a space export in XML or HTML (folder or zip)"
     default_paths: tuple[Path, ...] = ()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        exports = look.named("entities.xml")
+        if exports:
+            spaces = look.counted(len(exports), "space")
+            return Guess(f"a Confluence space export in XML ({spaces})")
+        pages = look.holding((".html", ".htm"), b"aui-")
+        pages = tuple(page for page in pages if page_id_of(page.name))
+        number = look.counted(len(pages), "page")
+        return Guess(f"a Confluence space export in HTML ({number})") if pages else None
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield the pages that are new or changed.

@@ -13,6 +13,7 @@ from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.github_comments import SOURCE, Comments
 from connectors.json_stream import elements
+from connectors.look import Guess, Look
 from connectors.reports import named_or_counted
 from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
@@ -20,6 +21,13 @@ from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, UnknownRecord
 
 FILES = (".json", ".jsonl", ".ndjson")
+
+
+_TELLING = (
+    *(b'"comment"', b'"comments"', b'"review"', b'"diff_hunk"', b'"pull_request_url"'),
+    *(b'"issue_url"', b'"commit_id"'),
+)
+"""Fields of which a comment or a delivery has one."""
 
 
 class GitHubConnector:
@@ -31,6 +39,13 @@ class GitHubConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        found = look.holding(FILES, b'"html_url"', b"github", b'"user"')
+        found = tuple(file for file in found if any(word in file.head for word in _TELLING))
+        files = look.counted(len(found), "file")
+        return Guess(f"GitHub reviews and comments ({files})") if found else None
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield the comments that are new or changed.

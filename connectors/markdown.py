@@ -18,6 +18,7 @@ from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.decoding import read_text
 from connectors.front_matter import Front, split_front
+from connectors.look import Guess, Look
 from connectors.markdown_sections import Section, first_heading, sections
 from connectors.meeting_names import moment_in, title_in
 from connectors.owners import is_owner
@@ -41,6 +42,9 @@ NOT_NOTES = frozenset(
 )
 """Folders of other people's packages, whose texts are nobody's notes."""
 
+_MOSTLY = 0.5
+"""Share of texts among the files of a folder of notes: there are pictures beside them."""
+
 _CLIPPED = ("source", "url", "source_url", "origin", "clipped")
 _AUTHORS = ("author", "authors", "by")
 _STARTS_WITH_DATE = re.compile(r"^\W{0,2}20\d{2}")
@@ -57,6 +61,13 @@ class MarkdownConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        notes = look.named(*TEXTS)
+        if not notes or len(notes) < len(look.files) * _MOSTLY:
+            return None
+        return Guess(f"notes ({look.counted(len(notes), 'file')})", sure=False)
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield the sections that are new or changed.

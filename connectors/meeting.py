@@ -14,8 +14,9 @@ from pathlib import Path
 from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.captions import Cue, Transcript, is_captions, parse_captions
-from connectors.decoding import read_text
+from connectors.decoding import decode, read_text
 from connectors.front_matter import Front, split_front
+from connectors.look import Guess, Look
 from connectors.meeting_names import file_key, moment_in, title_in
 from connectors.owners import is_owner
 from connectors.pieces import PartCounter
@@ -55,6 +56,9 @@ _SKETCH = 128
 _SPEAKERS = 20
 
 
+_TURNS, _TIMED_TURNS = 3, 2
+
+
 class MeetingConnector:
     """The source `meeting`."""
 
@@ -64,6 +68,17 @@ class MeetingConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        captions = look.named(*CAPTIONS)
+        texts = look.named(*TEXTS)
+        spoken = tuple(file for file in texts if _is_spoken(file.head))
+        if not captions and not spoken:
+            return None
+        number = look.counted(len(captions) + len(spoken), "transcript")
+        # a folder of notes may hold a few transcripts, and one of transcripts a few notes
+        return Guess(f"meetings ({number})", sure=len(spoken) == len(texts))
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield the meetings that are new or were corrected.
@@ -203,6 +218,17 @@ class _Run:
                 at=_at(meeting.started, turn.start, base),
                 text=turn.text,
             )
+
+
+def _is_spoken(head: bytes) -> bool:
+    """Say whether most of a text's beginning is what named persons say."""
+    text = decode(head[: head.rfind(b"\n") + 1] or head)
+    if text is None:
+        return False
+    cues = parse_transcript(clean_text(split_front(text)[1])).cues
+    by_persons = sum(cue.speaker is not None for cue in cues)
+    timed = any(cue.start is not None for cue in cues)
+    return by_persons >= (_TIMED_TURNS if timed else _TURNS) and 2 * by_persons > len(cues)
 
 
 def _name_key(meeting: _Meeting) -> str:

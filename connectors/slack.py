@@ -13,10 +13,12 @@ from typing import Any
 
 from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
+from connectors.look import Guess, Look
 from connectors.reports import named_or_counted
 from connectors.slack_directory import METADATA, Channel, Directory
 from connectors.slack_files import (
     channel_and_messages,
+    is_day,
     list_in,
     named_by_dump,
     not_ours,
@@ -41,6 +43,17 @@ class SlackConnector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        days = look.holding((".json",), b'"ts"', b'"type"')
+        days = tuple(file for file in days if is_day(file.path))
+        dumps = look.holding((".json",), b'"messages"', b'"ts"')
+        if not days and not dumps:
+            return None
+        folders = {file.path.rpartition("/")[0] for file in look.files if is_day(file.path)}
+        channels = look.counted(len(folders) + len(dumps), "channel")
+        return Guess(f"a Slack export ({channels})")
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield threads and days of channels as far as they are new or changed.

@@ -47,6 +47,11 @@ def list_in(member: Member) -> list[Any]:
     return value
 
 
+def is_day(path: str) -> bool:
+    """Say whether a file is a day of a channel, by its name."""
+    return bool(_DAY_FILE.match(path.rpartition("/")[2]))
+
+
 def channel_and_messages(member: Member, value: Any) -> tuple[str, list[Any] | None]:
     """Return the folder (or id) of the channel and its messages, None for something else."""
     stem = member.name.removesuffix(".json")

@@ -20,6 +20,7 @@ from connectors.claude_layout import unknown_kind
 from connectors.conversation_records import Context
 from connectors.conversations import Reader
 from connectors.json_stream import Element, elements
+from connectors.look import Guess, Look, Peek
 from connectors.pieces import PartCounter, Unseen, split_utterance
 from connectors.reports import named_or_counted
 from connectors.revisions import pack
@@ -80,6 +81,18 @@ class TakeoutConnector:
         self._clock = clock or SystemClock()
         self.name, self.accepts = name, accepts
         self._log = log or GEMINI
+
+    def recognise(self, look: Look) -> Guess | None:
+        """Return what `look` shows, None when it is nothing of this source's."""
+        if self.name != SOURCE:
+            # the rest of the log is taken when it is asked for by name
+            return None
+        logs = look.holding((".json",), b'"header"', b'"title"', b'"time"')
+        logs += tuple(file for file in look.named(".html", ".htm") if _is_page(file, file.head))
+        notes = look.holding((".json",), b'"isTrashed"', b'"isPinned"')
+        found = [look.counted(len(logs), "activity log")] if logs else []
+        found += [look.counted(len(notes), "Keep note")] if notes else []
+        return Guess(f"Google Takeout ({', '.join(found)})") if found else None
 
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield what is new below `paths`: Keep notes as they come, then the activity, sorted.
@@ -278,7 +291,7 @@ class _Run:
             self._sent = 0
 
 
-def _is_page(member: Member, head: bytes) -> bool:
+def _is_page(member: Member | Peek, head: bytes) -> bool:
     """Say whether an HTML file is an activity page: its styles may fill all of its beginning."""
     path = unicodedata.normalize("NFC", member.path).lower()
     return b"outer-cell" in head or any(name in path for name in _PAGE_NAMES)
