@@ -32,9 +32,9 @@ from vault.insight_files import change_file, files_with
 from vault.insight_sections import merged_section, without_blocks
 from vault.layout import INBOX, KIND_FOLDERS, SECTION_KINDS
 from vault.locks import note_lock
-from vault.marks import Standing, front_marks, standing_of_note
+from vault.marks import SUPERSEDES, VERIFIED, Standing, front_marks, standing_of_note
 from vault.names import note_name
-from vault.notefile import NoteText, decode_note, sealed, text_in, with_front
+from vault.notefile import decode_note, sealed, text_in, with_front
 from vault.paths import vault_root
 from vault.seals import OWNERS_WORD, SEAL, Vouch, seal_note, seal_section
 from vault.sourcefront import merged_refs
@@ -50,6 +50,8 @@ from vault.statements import (
 )
 from vault.store import Snapshot, read, rewrite
 from vault.subjects import find_subject, subject_name
+from vault.succession import without_provisional
+from vault.tombstones import tombstones
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class SaveResult:
     """Where an insight went."""
 
     path: str
-    """Relative to the vault of the insight's scope."""
+    """Relative to the vault of the insight's scope; "" when it was rejected."""
     insight_id: str
     outcome: Outcome
 
@@ -67,6 +69,8 @@ def save_insight(home: Home, insight: Insight) -> SaveResult:
 
     Raises NoteConflictError, DeadlineExceededError and UnsafePathError like `write_source`.
     """
+    if tombstones(home).covers(insight):
+        return SaveResult("", insight.insight_id, Outcome.REJECTED)
     root = vault_root(home, insight.scope)
     source_title = _title_at(root, insight.source_path)
     if insight.kind in SECTION_KINDS and subject_name(insight):
@@ -84,13 +88,16 @@ def remove_provisional(
     root = vault_root(home, scope)
     doomed, needle = Provisional(event_id, frozenset(keep)), event_id.encode()
 
-    def of_note(note: NoteText) -> str | None:
-        return "" if doomed.covers_note(note) else None
-
     return tuple(
         path
         for path in files_with(root, lambda data: needle in data)
-        if change_file(home, scope, path, of_note, lambda note: without_blocks(note, doomed))
+        if change_file(
+            home,
+            scope,
+            path,
+            lambda note: without_provisional(note, doomed),
+            lambda note: without_blocks(note, doomed),
+        )
     )
 
 
@@ -135,8 +142,8 @@ def _front(insight: Insight, title: str, statement: Statement) -> dict[str, Any]
         "event": _word(insight.event_id),
         "extractor": _word(insight.extractor),
         "created": isoformat(insight.created),
-        "verified": isoformat(insight.verified) if insight.verified else None,
-        "supersedes": _word(insight.supersedes),
+        VERIFIED: isoformat(insight.verified) if insight.verified else None,
+        SUPERSEDES: _word(insight.supersedes),
         "refs": merged_refs([], insight.refs),
     }
 
@@ -161,7 +168,8 @@ def _merged_note(
         return None, verdict
     # what becomes raw keeps no seal of what it was
     unsealed = {SEAL: None} if note.front.get(SEAL) else {}
-    changes = {**unsealed, **front, **front_marks(note.front, Standing.HOLDS, "")}
+    told = {key: note.front[key] for key in (VERIFIED, SUPERSEDES) if note.front.get(key)}
+    changes = {**unsealed, **front, **told, **front_marks(note.front, Standing.HOLDS, "")}
     data = f"{with_front(note, changes, path)}{body}".encode("utf-8", "replace")
     return data, Outcome.UPDATED if data != seen.data else Outcome.UNCHANGED
 

@@ -23,6 +23,8 @@ class Outcome(StrEnum):
     """A person edited or reviewed the note; theirs stays."""
     OUTRANKED = "outranked"
     """A better extractor wrote it already."""
+    REJECTED = "rejected"
+    """A person rejected it, or had its source forgotten: nothing is written."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from context_engine.settings import Settings
 from vault.insights import remove_provisional, save_insight
 from vault.marks import Standing
 from vault.notes import Note, read_note
+from vault.standing import Outcome as SaveOutcome
 from workers.extraction.build import ExtractionContext
 from workers.extraction.client import OllamaModel
 from workers.extraction.extract import ExtractionResult, extract_with_cues, extract_with_model
@@ -151,19 +152,24 @@ def _save(
         for removed in remove_provisional(home, _scope(job), job.event_id, keep=keep):
             changed[job.arguments["scope"], removed] = None
     kinds: Counter[str] = Counter()
+    rejected = 0
     for insight in result.insights:
         saved = save_insight(home, insight)
+        if saved.outcome is SaveOutcome.REJECTED:
+            rejected += 1
+            continue
         kinds[insight.kind.value] += 1
         changed[insight.scope.value, saved.path] = None
     return Outcome(
         result={
             "insights": kinds,
+            "rejected": rejected,
             "outcomes": {str(name): count for name, count in result.outcomes.items()},
             "extractor": result.extractor,
         },
         follow_ups=tuple(index_job(scope, path) for scope, path in changed),
         paths=tuple(changed),
-        outcomes=_prefixed(result.outcomes),
+        outcomes=_prefixed({**result.outcomes, **({"rejected": rejected} if rejected else {})}),
         waits_for=waits_for,
     )
 

@@ -73,13 +73,14 @@ class SaveInsightRequest(Request):
 class SaveInsightAnswer(Answer):
     """Where it went."""
 
-    path: Annotated[str, Field(description="Its note; read_memory takes it.")]
+    path: Annotated[str, Field(description="Its note; read_memory takes it. Empty: rejected.")]
     insight_id: str
     outcome: Annotated[
         str,
         Field(
             description="created; updated or unchanged: it was known already; kept: the owner "
-            "edited that note, which stays as it is."
+            "edited that note, which stays as it is; rejected: the owner turned it down before, "
+            "nothing was written."
         ),
     ]
     confidence: Label
@@ -94,7 +95,7 @@ class SaveInsightAnswer(Answer):
 
     def result_ids(self) -> tuple[str, ...]:
         """Return the note written."""
-        return (self.path,)
+        return (self.path,) if self.path else ()
 
 
 def save_insight(
@@ -110,9 +111,10 @@ def save_insight(
     insight = _insight(caller, request, services.clock.now())
     earlier = first_saved(services.home, insight)
     written = write(services.home, replace(insight, created=earlier) if earlier else insight)
-    path = f"{caller.scope.value}/{written.path}"
+    path = f"{caller.scope.value}/{written.path}" if written.path else ""
     warnings: list[str] = []
-    _tell_indexer(services, caller, written.path, warnings)
+    if written.path:
+        _tell_indexer(services, caller, written.path, warnings)
     return SaveInsightAnswer(
         path=path,
         insight_id=written.insight_id,
