@@ -58,6 +58,8 @@ class Insight:
     tags: tuple[str, ...] = ()
     refs: tuple[Ref, ...] = ()
     supersedes: str | None = None
+    owner_said: bool = False
+    """Whether the evidence is the owner's own words, and no hearsay."""
 
     @cached_property
     def insight_id(self) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from context_engine.insights import Insight
-from vault.blocks import Block, Body, parse_body, replaced
+from vault.blocks import Block, Body, make_block, parse_body, replaced
 from vault.entries import entry_time
-from vault.marks import Standing, standing_of_block
+from vault.marks import KEPT_FIELDS, Standing, standing_of_block
 from vault.notefile import NoteText, decode_note, time_in, title_of, with_front
 from vault.standing import Outcome, Provisional, is_our_block, standing
 from vault.store import Snapshot
@@ -42,6 +42,7 @@ def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
         blocks.insert(_place_for(blocks, new), new)
         return replace(body, blocks=tuple(blocks)), Outcome.CREATED
     old = blocks[number]
+    new = _with_fields(new, {key: it for key, it in old.fields.items() if key in KEPT_FIELDS})
     if old.fields == new.fields:
         return None, Outcome.UNCHANGED
     if not is_our_block(old):
@@ -55,6 +56,13 @@ def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:
         return None, verdict
     blocks[number] = replaced(old, new)
     return replace(body, blocks=tuple(blocks)), Outcome.UPDATED
+
+
+def _with_fields(block: Block, more: Mapping[str, str]) -> Block:
+    if not more:
+        return block
+    fields = {name: value for name, value in block.fields.items() if name != "h"} | dict(more)
+    return make_block(block.type, block.marker, block.heading, fields, block.text)
 
 
 def _place_for(blocks: list[Block], new: Block) -> int:

@@ -19,6 +19,22 @@ GONE = "gone"
 """Field of a message or an insight's section whose source deleted it."""
 
 
+VERIFIED = "verified"
+"""When the owner said it last, on a note and on a section."""
+
+SUPERSEDES = "supersedes"
+"""The id of the insight that another replaces, on a note and on a section."""
+
+SUPERSEDED_BY = "superseded_by"
+"""What replaced an insight: a file of the vault, or for a section the id of one beside it."""
+
+AGAIN = "again"
+"""Field of a section: the messages that said it again."""
+
+KEPT_FIELDS = (VERIFIED, SUPERSEDES, SUPERSEDED_BY, AGAIN)
+"""What a section's heading keeps when the section is written again."""
+
+
 class Standing(StrEnum):
     """Whether a source still says what a note holds."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from context_engine.events import Ref, Utterance
+from context_engine.events import Ref, Role, Utterance
 from context_engine.insights import Confidence, Insight, Kind
 from context_engine.scopes import Scope
 from workers.extraction.clean import clean, clean_tag, clean_title, title_from
@@ -51,6 +51,7 @@ def from_finding(finding: Finding, context: ExtractionContext) -> Insight:
         subject=context.project if finding.kind is Kind.PROJECT else about,
         people=people_in(evidence),
         tags=tags,
+        owner_said=not finding.hearsay,
     )
 
 
@@ -76,6 +77,7 @@ def from_proposal(
         subject=_subject(proposal, seen, context),
         people=_people(proposal.people, seen),
         tags=_tags(proposal.tags, hearsay=evidence.hearsay),
+        owner_said=evidence.utterance.role is Role.OWNER and not evidence.hearsay,
     )
 
 
@@ -111,6 +113,7 @@ def _insight(  # noqa: PLR0913 -- one place that names every field
     subject: str | None,
     people: tuple[str, ...],
     tags: tuple[str, ...],
+    owner_said: bool,
 ) -> Insight:
     created = utterance.at or context.extracted_at
     return Insight(
@@ -132,4 +135,5 @@ def _insight(  # noqa: PLR0913 -- one place that names every field
         people=people,
         tags=tags,
         refs=context.refs,
+        owner_said=owner_said,
     )

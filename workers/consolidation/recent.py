@@ -1,0 +1,87 @@
+"""Insights saved a moment ago, which the index may not know yet. Derived; may be deleted.
+
+All processes of a home share the file, so that what one saves another does not save again.
+"""
+
+from __future__ import annotations
+
+import apsw
+
+from context_engine.home import Home
+from context_engine.insights import Insight
+from context_engine.sqlite import connect, immediate, migrate
+from index.lexical import quote
+from index.tokenize import FTS5_TOKENIZE, indexed, tokenize
+
+KEPT = 5_000
+"""The index is hardly ever so many insights behind."""
+_FOUND = 8
+_ASKED = 40
+
+_MIGRATIONS = (
+    f"""
+    CREATE TABLE saved (id INTEGER PRIMARY KEY, scope TEXT NOT NULL, kind TEXT NOT NULL,
+        insight_id TEXT NOT NULL, path TEXT NOT NULL, UNIQUE (scope, kind, insight_id));
+    CREATE VIRTUAL TABLE words USING fts5 (body, content = '', contentless_delete = 1,
+        tokenize = "{FTS5_TOKENIZE}");
+    """,
+)
+
+
+class Recent:
+    """The last insights of one home. Use from one thread."""
+
+    def __init__(self, home: Home) -> None:
+        path = home.state / "recent.db"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._connection = connect(path)
+        # a lost one costs a duplicate after a power cut, an fsync each would cost every import
+        self._connection.execute("PRAGMA synchronous=OFF")
+        migrate(self._connection, _MIGRATIONS)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def add(self, insight: Insight, path: str) -> None:
+        """Remember where `insight` lies now."""
+        with immediate(self._connection):
+            key = (insight.scope.value, insight.kind.value, insight.insight_id)
+            for (old,) in self._rows(
+                "SELECT id FROM saved WHERE scope = ? AND kind = ? AND insight_id = ?", key
+            ):
+                self._forget(int(str(old)))
+            self._connection.execute(
+                "INSERT INTO saved (scope, kind, insight_id, path) VALUES (?, ?, ?, ?)",
+                (*key, path),
+            )
+            row = self._connection.last_insert_rowid()
+            body = indexed(f"{insight.title}\n{insight.content}")
+            self._connection.execute("INSERT INTO words (rowid, body) VALUES (?, ?)", (row, body))
+            self._forget(row - KEPT)
+
+    def like(self, insight: Insight) -> tuple[str, ...]:
+        """Return the paths of those that share most words with `insight`, of its scope and kind."""
+        terms = list(dict.fromkeys(tokenize(f"{insight.title}\n{insight.content}")))[:_ASKED]
+        if not terms:
+            return ()
+        rows = self._rows(
+            "SELECT path FROM words JOIN saved ON saved.id = words.rowid"
+            " WHERE words MATCH ? AND scope = ? AND kind = ? ORDER BY bm25(words) LIMIT ?",
+            (
+                " OR ".join(map(quote, terms)),
+                insight.scope.value,
+                insight.kind.value,
+                _FOUND,
+            ),
+        )
+        return tuple(dict.fromkeys(str(path) for (path,) in rows))
+
+    def _forget(self, row: int) -> None:
+        self._connection.execute("DELETE FROM saved WHERE id = ?", (row,))
+        self._connection.execute("DELETE FROM words WHERE rowid = ?", (row,))
+
+    def _rows(
+        self, query: str, bindings: tuple[apsw.SQLiteValue, ...]
+    ) -> list[tuple[apsw.SQLiteValue, ...]]:
+        return self._connection.execute(query, bindings).fetchall()
