@@ -14,6 +14,7 @@ SOURCES: Mapping[str, str] = {
     "claude-ai": "connectors.claude_ai",
     "confluence": "connectors.confluence",
     "confluence-live": "connectors.confluence_live",
+    "drive": "connectors.drive",
     "github": "connectors.github",
     "github-live": "connectors.github_live",
     "markdown": "connectors.markdown",
