@@ -15,6 +15,8 @@ class Transport(StrEnum):
     MCP = "mcp"
     REST = "rest"
     CLI = "cli"
+    DASHBOARD = "dashboard"
+    HOOK = "hook"
 
 
 @dataclass(frozen=True)
@@ -33,4 +35,4 @@ class Caller:
     @property
     def is_local(self) -> bool:
         """Whether the caller runs on this machine as its owner, whose files may be looked at."""
-        return self.transport in (Transport.STDIO, Transport.CLI)
+        return self.transport in (Transport.STDIO, Transport.CLI, Transport.HOOK)

@@ -42,14 +42,17 @@ class Engine:
             return self._services
 
     def warm(self) -> None:
-        """Do once what makes the first query slow: load weights, open every index.
+        """Do once what makes the first query slow: load weights, open every index, read projects.
 
         Never raises: what is broken here will be said by the query that needs it.
         """
         try:
             for scope in Scope:
                 if not self._stopping.is_set():
-                    self.services().index.search(scope, SearchRequest(_WARM_UP, limit=1))
+                    services = self.services()
+                    services.index.search(scope, SearchRequest(_WARM_UP, limit=1))
+                    services.shelf.identity_card(services.home, scope)
+                    services.shelf.projects(services.home, scope)
         except ContextEngineError as error:
             log.warning("warm_up_incomplete", reason=str(error))
 
@@ -59,6 +62,7 @@ class Engine:
 
     def _open(self) -> Services:
         from api.remembered import RememberingEmbedder
+        from api.usage.log import FILE, UsageLog
         from index.embedding.factory import make_embedder
         from index.search import Searcher
 
@@ -71,4 +75,5 @@ class Engine:
             owner_name=settings.owner_name,
             clock=self._clock,
             notify=self._notify or tell_nobody,
+            usage=UsageLog(home.state / FILE, self._clock),
         )

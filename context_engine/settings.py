@@ -21,6 +21,8 @@ from pydantic_settings import (
 
 from context_engine.errors import ConfigError
 from context_engine.home import Home
+from context_engine.hook_settings import HookSettings
+from context_engine.routine_settings import RoutineSettings
 from context_engine.scopes import Scope, ScopeRule
 from context_engine.source_settings import (
     ConfluenceSettings,
@@ -182,6 +184,7 @@ class Settings(BaseSettings):
     api: ApiSettings = ApiSettings()
     redaction: RedactionSettings = RedactionSettings()
     slack: SlackSettings = SlackSettings()
+    hooks: HookSettings = HookSettings()
     github: GitHubSettings = GitHubSettings()
     confluence: ConfluenceSettings = ConfluenceSettings()
     drive: DriveSettings = DriveSettings()

@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from api.audit import AuditLog
 from api.exchange import Exchange
 from api.health import index_is_readable
+from api.hook.server import Hooks, listening
 from api.http import metrics, openapi, rest
 from api.http.audited import Audited
 from api.http.guards import (
@@ -86,7 +87,9 @@ def create_app(
         routes=_routes(settings, engine, audit, sessions),
         middleware=_middleware(settings, audit, names, clock),
         exception_handlers={HTTPException: _http_problem},
-        lifespan=_lifespan(engine, sessions),
+        lifespan=_lifespan(
+            settings, engine, sessions, Hooks(settings, engine.services, audit, clock)
+        ),
     )
     # a redirect would name the Host it was asked by, and tell routes from each other
     app.router.redirect_slashes = False
@@ -167,7 +170,7 @@ def _mcp_sessions(engine: Engine, audit: AuditLog, names: Names) -> StreamableHT
 
 
 def _lifespan(
-    engine: Engine, sessions: StreamableHTTPSessionManager
+    settings: Settings, engine: Engine, sessions: StreamableHTTPSessionManager, hooks: Hooks
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -175,8 +178,9 @@ def _lifespan(
         # beside the first requests, not before them: ready at once, fast soon after
         warm_up = threading.Thread(target=engine.warm, name="warm-up", daemon=True)
         warm_up.start()
-        async with sessions.run():
-            yield
+        with listening(settings.paths, hooks.answer):
+            async with sessions.run():
+                yield
         engine.stop_warming()
         await anyio.to_thread.run_sync(warm_up.join, WARM_UP_GRACE_SECONDS)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from api.caller import Caller
 from api.operations.shelf import Shelf
+from api.usage.log import UsageLog
 from context_engine.clock import Clock, SystemClock
 from context_engine.home import Home
 from context_engine.scopes import Scope
@@ -53,6 +55,7 @@ class Services:
     notify: Callable[[Scope, str], None] = tell_nobody
     """Called with the scope and vault path of a note that was just written."""
     shelf: Shelf = field(default_factory=Shelf)
+    usage: UsageLog = field(default_factory=UsageLog)
 
 
 class Request(BaseModel):
@@ -69,6 +72,20 @@ class Answer(BaseModel):
     def result_ids(self) -> tuple[str, ...]:
         """Return the chunk ids and paths that this answer holds, for the audit log."""
         return ()
+
+    def places(self) -> tuple[str, ...]:
+        """Return the notes found or read, as scope and path, for the usage log."""
+        return ()
+
+
+class Use(Enum):
+    """What an operation is to the usage log."""
+
+    NONE = "none"
+    SEARCH = "search"
+    """Its answer names places, best first."""
+    READING = "reading"
+    """Its answer holds what was read."""
 
 
 RequestT = TypeVar("RequestT", bound=Request)
@@ -87,12 +104,19 @@ class Operation(Generic[RequestT, AnswerT]):
     answer: type[AnswerT]
     run: Callable[[Services, Caller, RequestT], AnswerT]
     writes: bool = False
+    use: Use = Use.NONE
 
     def perform(self, services: Services, caller: Caller, request: Request) -> Answer:
         """Run with a request that is known to be of this operation's type."""
         if not isinstance(request, self.request):
             raise TypeError(f"{self.name} takes {self.request.__name__}")
-        return self.run(services, caller, request)
+        answer = self.run(services, caller, request)
+        match self.use:
+            case Use.SEARCH:
+                services.usage.searched(caller, answer.places())
+            case Use.READING:
+                services.usage.read(caller, answer.places())
+        return answer
 
 
 def _as_list(value: Any) -> Any:

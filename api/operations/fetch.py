@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from api.caller import Caller
-from api.operations.base import Answer, Operation, Request, Services
+from api.operations.base import Answer, Operation, Request, Services, Use
 from api.operations.budget import characters_within, cost, largest_within
 from api.operations.found import clip
 from api.operations.notes import for_readers, load_note, place_of
@@ -58,6 +58,10 @@ class FetchAnswer(Answer):
     def result_ids(self) -> tuple[str, ...]:
         """Return the place quoted."""
         return (self.id,)
+
+    def places(self) -> tuple[str, ...]:
+        """Return the note quoted."""
+        return (parse_reference(self.id).path,)
 
 
 def fetch(services: Services, caller: Caller, request: FetchRequest) -> FetchAnswer:
@@ -157,4 +161,5 @@ FETCH = Operation(
     request=FetchRequest,
     answer=FetchAnswer,
     run=fetch,
+    use=Use.READING,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.caller import Caller
-from api.operations.base import Answer, Operation, Request, Services
+from api.operations.base import Answer, Operation, Request, Services, Use
 from api.operations.budget import MAX_BUDGET, MIN_BUDGET, characters_within, cost, largest_within
 from api.operations.found import clip
 from api.operations.quoting import NOTICE, Label, Notice, label
@@ -64,6 +64,10 @@ class GetContextAnswer(Answer):
     def result_ids(self) -> tuple[str, ...]:
         """Return the chunks quoted."""
         return tuple(passage.chunk_id for passage in self.passages)
+
+    def places(self) -> tuple[str, ...]:
+        """Return the note quoted."""
+        return (self.path,)
 
 
 def get_context(services: Services, caller: Caller, request: GetContextRequest) -> GetContextAnswer:
@@ -133,4 +137,5 @@ GET_CONTEXT = Operation(
     request=GetContextRequest,
     answer=GetContextAnswer,
     run=get_context,
+    use=Use.READING,
 )

@@ -20,11 +20,12 @@ Label = Annotated[
     ),
 ]
 
-_IMPORTED_FOLDERS = ("sources/", "inbox/")
+IMPORTED_FOLDERS = ("sources/", "inbox/")
+"""Of a vault: text that came in, which nobody has made a note of."""
 
 
 def label(confidence: str | None, path: str) -> str:
     """Return how sure a text is that lies at `path` of its vault; nothing is served without."""
     if confidence:
         return confidence
-    return IMPORTED if path.startswith(_IMPORTED_FOLDERS) else NOTE
+    return IMPORTED if path.startswith(IMPORTED_FOLDERS) else NOTE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import Field, model_validator
 
 from api.caller import Caller
-from api.operations.base import Answer, Operation, Request, Services
+from api.operations.base import Answer, Operation, Request, Services, Use
 from api.operations.budget import MAX_BUDGET, MIN_BUDGET, characters_within, largest_within
 from api.operations.found import clip
 from api.operations.linked import FEW_LINES, MAX_LINES, Linked, LinkedNote, linked_notes
@@ -110,6 +110,10 @@ class ReadMemoryAnswer(Answer):
     def result_ids(self) -> tuple[str, ...]:
         """Return the notes quoted."""
         return (self.path, *(note.path for note in self.linked))
+
+    def places(self) -> tuple[str, ...]:
+        """Return the note asked for."""
+        return (self.path,)
 
 
 def read_memory(services: Services, caller: Caller, request: ReadMemoryRequest) -> ReadMemoryAnswer:
@@ -251,4 +255,5 @@ READ_MEMORY = Operation(
     request=ReadMemoryRequest,
     answer=ReadMemoryAnswer,
     run=read_memory,
+    use=Use.READING,
 )

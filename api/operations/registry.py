@@ -12,6 +12,7 @@ from api.operations.get_context import GET_CONTEXT
 from api.operations.list_projects import LIST_PROJECTS
 from api.operations.query_self import QUERY_SELF
 from api.operations.read_memory import READ_MEMORY
+from api.operations.recall import RECALL
 from api.operations.reindex import REINDEX
 from api.operations.save_insight import SAVE_INSIGHT
 from api.operations.search import SEARCH
@@ -27,6 +28,7 @@ OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType(
             READ_MEMORY,
             LIST_PROJECTS,
             SAVE_INSIGHT,
+            RECALL,
             REINDEX,
             SEARCH,
             FETCH,

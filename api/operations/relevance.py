@@ -44,9 +44,9 @@ def weigh(query: str, parts: Sequence[str]) -> tuple[Question, list[float]]:
     terms = frozenset(parse_query(query).terms)
     shared = [terms.intersection(tokenize(part)) for part in parts]
     counts = Counter(term for held in shared for term in held)
-    grammar = _grammar(query)
+    little = grammar(query)
     weights = {
-        term: math.log(1 + len(parts) / count) * (_GRAMMAR if term in grammar else 1.0)
+        term: math.log(1 + len(parts) / count) * (_GRAMMAR if term in little else 1.0)
         for term, count in counts.items()
     }
     return Question(weights), [sum(weights[term] for term in sorted(held)) for held in shared]
@@ -57,7 +57,7 @@ def enough(scores: Sequence[float]) -> float:
     return max(_NEAR_BEST * max(scores, default=0.0), 1e-9)
 
 
-def _grammar(query: str) -> frozenset[str]:
+def grammar(query: str) -> frozenset[str]:
     """Return the tokens that come from runs of hiragana only, and not from katakana as well."""
     text = normalise(query)
     runs = (token for run in _HIRAGANA.findall(text) for token in tokenize(run))

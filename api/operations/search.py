@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.caller import Caller
-from api.operations.base import Answer, Operation, Request, Services
+from api.operations.base import Answer, Operation, Request, Services, Use
 from api.operations.found import clip
 from api.operations.quoting import label
-from api.operations.references import Reference
+from api.operations.references import Reference, parse_reference
 from api.operations.search_knowledge import MAX_QUERY
 from index.model import Hit, SearchRequest
 
@@ -44,6 +44,10 @@ class SearchItems(Answer):
         """Return the places found."""
         return tuple(item.id.rpartition("#")[2] for item in self.results)
 
+    def places(self) -> tuple[str, ...]:
+        """Return the notes found."""
+        return tuple(parse_reference(item.id).path for item in self.results)
+
 
 def search(services: Services, caller: Caller, request: SearchQuery) -> SearchItems:
     """Return the best places for the query among what the caller may read."""
@@ -73,4 +77,5 @@ SEARCH = Operation(
     request=SearchQuery,
     answer=SearchItems,
     run=search,
+    use=Use.SEARCH,
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.caller import Caller
-from api.operations.base import Answer, Operation, Request, Services, Word, Words
+from api.operations.base import Answer, Operation, Request, Services, Use, Word, Words
 from api.operations.budget import MAX_BUDGET, MIN_BUDGET, largest_within
 from api.operations.dates import Since, Until
 from api.operations.found import Found, found
@@ -63,6 +63,10 @@ class SearchKnowledgeAnswer(Answer):
         """Return the chunks found."""
         return tuple(item.chunk_id for item in self.results)
 
+    def places(self) -> tuple[str, ...]:
+        """Return the notes found."""
+        return tuple(item.path for item in self.results)
+
 
 def search_knowledge(
     services: Services, caller: Caller, request: SearchKnowledgeRequest
@@ -112,4 +116,5 @@ SEARCH_KNOWLEDGE = Operation(
     request=SearchKnowledgeRequest,
     answer=SearchKnowledgeAnswer,
     run=search_knowledge,
+    use=Use.SEARCH,
 )

@@ -27,6 +27,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "read_memory": {"path": "work/runbook.md"},
     "list_projects": {},
     "save_insight": {"kind": "learning", "title": "BOMを外す", "content": "CSVはBOMを外して読む。"},
+    "recall": {"prompt": "キューは何にした?", "session": "s-1"},
     "reindex": {},
     "search": {"query": "キューは何にした?"},
     "fetch": {"id": "work/runbook.md"},

@@ -127,6 +127,8 @@ def _questions(full: Services, seed: int) -> Sequence[tuple[str, Mapping[str, An
         query = {"query": _text(dice, dice.randint(1, 4)), "limit": 50}
         asked.append(("search_knowledge", query | chosen))
     asked.append(("search", {"query": _text(dice, 3)}))
+    prompt = _text(dice, 6)
+    asked += [("recall", {"prompt": prompt, "session": "one"})] * 3
     for scope in Scope:
         found = full.index.search(scope, _request(_text(dice, 2)))
         for hit in found.hits[:3]:
