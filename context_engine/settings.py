@@ -22,7 +22,6 @@ from pydantic_settings import (
 from context_engine.errors import ConfigError
 from context_engine.home import Home
 from context_engine.hook_settings import HookSettings
-from context_engine.routine_settings import RoutineSettings
 from context_engine.scopes import Scope, ScopeRule
 from context_engine.source_settings import (
     ConfluenceSettings,
