@@ -77,6 +77,11 @@ def collect_spool(settings: Settings, outbox: Outbox) -> int:
     return taken
 
 
+def waiting_transcripts(home: Home) -> int:
+    """Return how many sessions hooks have handed over that are not collected yet."""
+    return sum(1 for _ in _waiting(home))
+
+
 def _waiting(home: Home) -> Iterator[Path]:
     folder = spool(home)
     if folder.is_dir():

@@ -9,6 +9,8 @@ import click
 import redis
 
 from api.cli.common import json_option, plural, print_json, say
+from api.cli.usage_text import usage_text
+from api.usage.report import as_dict, usage_report
 from context_engine.clock import isoformat
 from context_engine.errors import IndexCorruptError
 from context_engine.scopes import Scope
@@ -18,6 +20,7 @@ from index.search import Searcher
 from workers import outbox_report
 from workers.broker import make_client, queue_depths
 from workers.extraction.client import OllamaModel
+from workers.handover import waiting_transcripts
 from workers.indexes import rebuild_waits_for
 from workers.outbox import Outbox
 from workers.supervisor import is_running, parts_alive
@@ -52,6 +55,8 @@ def collect_status(settings: Settings) -> dict[str, Any]:
         "index": _indexes(settings),
         "llm": _llm(settings),
         "components": components,
+        "usage": as_dict(usage_report(settings.paths)),
+        "handed_over": waiting_transcripts(settings.paths),
         "outcomes": outbox_report.outcomes(outbox),
     }
     return report | {"problems": _problems(report)}
@@ -165,6 +170,7 @@ def _print(report: dict[str, Any]) -> None:
             f"index     {scope:<8} {plural(index['notes'], 'note')}, "
             f"{plural(index['chunks'], 'chunk')} ({index['embedded']:,} with vectors)"
         )
+    click.echo(usage_text(report["usage"], report["handed_over"]), nl=False)
     llm = report["llm"]
     click.echo(f"llm       {llm['model']}: {'healthy' if llm['healthy'] else llm['reason']}")
     for item in outbox["quarantine"][:10]:
