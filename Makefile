@@ -3,21 +3,34 @@
 
 PYTHON ?= python3
 VENV := .venv
+MODELS := .venv-models
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types check clean help
+.PHONY: demo test test-models lint types check clean help
 
 help:
 	@echo "make demo   try everything on sample sessions, in a temporary home"
 	@echo "make test   install what the tests need and run them"
+	@echo "make test-models  the tests of sentence-transformers, with torch, in an environment of their own"
 	@echo "make check  format, lint, types, layers: what .ci/run does before the tests"
-	@echo "make clean  remove the environment"
+	@echo "make clean  remove the environments"
 
 demo: $(VENV)/.runtime
 	@$(BIN)/context-engine demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+# an environment of its own: torch is large, and the product must work without it
+test-models: $(MODELS)/.models
+	$(MODELS)/bin/python -m pytest tests/index/embedding
+
+$(MODELS)/.models: requirements/models.txt requirements/dev.txt requirements/runtime.txt pyproject.toml
+	$(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r requirements/runtime.txt -r requirements/dev.txt -r requirements/models.txt
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -44,4 +57,4 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(MODELS)
