@@ -83,6 +83,9 @@ class LivePages:
         except BadInputError as error:
             yield BadRecord(error.place, error.reason)
             return
+        if whole.listed.id != listed.id:
+            yield BadRecord(f"page {listed.id}", "the site sent another page")
+            return
         before = known(self._ledger, listed.id, whole.listed.created)
         path = self._path(whole.listed, tree)
         facts = self._facts(whole, space, path, self._stamp(whole.listed, space, tree))
@@ -205,7 +208,7 @@ class LivePages:
 
     def _unknown(self, place: str) -> Iterator[Item]:
         for kind in self._context.unknown:
-            yield UnknownRecord(place, kind)
+            yield UnknownRecord(place, kind, kept=True)
         self._context.unknown.clear()
 
 

@@ -6,6 +6,7 @@ nothing: no page is passed over and none comes twice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ _NAMES_AT_ONCE = 100
 _REPLY_DEPTH = 20
 _STORAGE = {"body-format": "storage"}
 _COMMENTS = ("footer-comments", "inline-comments")
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 _PATHS = {"page": "pages", "blog post": "blogposts"}
 
 Params = Mapping[str, str | Sequence[str]]
@@ -105,15 +107,16 @@ class Rest:
         """Yield the spaces with these keys; all that the account may read when there are none."""
         wanted: Params = {"keys": keys} if keys else {"status": "current"}
         for record in self._all("/api/v2/spaces", {**wanted, "limit": _LIST_LIMIT}):
-            key = _word(record, "key")
-            yield Space(_word(record, "id"), key, clean_text(_word(record, "name")) or key)
+            key = clean_text(_word(record, "key"))
+            if space := _id(record):
+                yield Space(space, key, clean_text(_word(record, "name")) or key)
 
     def listing(self, space: Space, kind: str, statuses: Sequence[str]) -> Iterator[Listed]:
         """Yield the pages (or posts) of a space that have one of these statuses."""
         path = f"/api/v2/spaces/{space.id}/{_PATHS[kind]}"
         asked: Params = {"status": statuses, "sort": "id", "limit": _LIST_LIMIT}
         for record in self._all(path, asked):
-            if _word(record, "id"):
+            if _id(record):
                 yield _listed(record, kind)
 
     def find(self, content_id: str, kind: str) -> Listed:
@@ -163,7 +166,7 @@ class Rest:
                     latest = max(at, latest or at)
                 if moment is None or (at is not None and at < moment):
                     break
-                pages.add(_word(record, "pageId") or _word(record, "blogPostId"))
+                pages.add(_id(record, "pageId") or _id(record, "blogPostId"))
         return pages - {""}, latest
 
     def person(self, account: str) -> str:
@@ -199,7 +202,7 @@ class Rest:
 
     def _thread(self, path: str, kind: str, depth: int) -> Iterator[Said]:
         for record in self._all(path, {**_STORAGE, "limit": _COMMENT_LIMIT}):
-            if comment := _word(record, "id"):
+            if comment := _id(record):
                 yield _said(record)
                 if depth:
                     below = f"/api/v2/{kind}/{comment}/children"
@@ -267,6 +270,12 @@ def _word(record: Record, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _id(record: Record, name: str = "id") -> str:
+    """Return an id that may be put into an address; empty when there is none."""
+    value = _word(record, name)
+    return value if _ID.fullmatch(value) else ""
+
+
 def _time(text: str) -> datetime | None:
     try:
         moment = parse_utc(text)
@@ -281,9 +290,9 @@ def _changed(record: Record) -> datetime | None:
 
 def _listed(record: Record, kind: str) -> Listed:
     number = _inner(record, "version").get("number")
-    parent = _word(record, "parentId")
+    parent = _id(record, "parentId")
     return Listed(
-        id=_word(record, "id"),
+        id=_id(record),
         kind=kind,
         status=_word(record, "status") or "current",
         title=clean_text(_word(record, "title")),
@@ -302,7 +311,7 @@ def _said(record: Record) -> Said:
     version, properties = _inner(record, "version"), _inner(record, "properties")
     author = _word(version, "authorId") or _word(record, "authorId")
     return Said(
-        id=_word(record, "id"),
+        id=_id(record),
         author=author,
         writers=(author,) if author and version.get("number") == 1 else (),
         at=_changed(record),
