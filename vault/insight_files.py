@@ -38,12 +38,10 @@ def change_file(home: Home, scope: Scope, path: str, note: Change, sections: Cha
 
     What is left without content is deleted.
     """
-    folder, _, name = path.rpartition("/")
-    in_sections = folder in _IN_SECTIONS
-    key = folder if in_sections else name.removesuffix(".md").rpartition("-")[2]
+    in_sections = path.rpartition("/")[0] in _IN_SECTIONS
     root = vault_root(home, scope)
     try:
-        with note_lock(home, scope, key):
+        with note_lock(home, scope, lock_key(path)):
             changed = _rewritten(root, path, sections if in_sections else note)
             seen = read_or_none(root, path) if changed and in_sections else None
             if seen is not None and is_blank(decode_note(seen.data, path)):
@@ -52,6 +50,12 @@ def change_file(home: Home, scope: Scope, path: str, note: Change, sections: Cha
     except (BadInputError, UnsafePathError, NoteConflictError):
         # a person is at it, or made of it what is no note of ours: theirs stays
         return False
+
+
+def lock_key(path: str) -> str:
+    """Return what an insight's file is locked by: its id, or the folder of a subject's note."""
+    folder, _, name = path.rpartition("/")
+    return folder if folder in _IN_SECTIONS else name.removesuffix(".md").rpartition("-")[2]
 
 
 def _rewritten(root: Path, path: str, change: Change) -> bool:

@@ -83,6 +83,10 @@ class Item:
     """It says `validated` without a valid seal: written by somebody else, or before seals."""
     for_identity: bool
     """It speaks of the owner: offer `add_to_identity`."""
+    withdrawn: bool = False
+    """Its source deleted what it quotes."""
+    reviewed: bool = False
+    """A person decided on it."""
 
     @property
     def place(self) -> str:
