@@ -6,7 +6,14 @@ import click
 
 from api.cli.lazy import lazy_group
 
+_ASSISTANTS = "api.cli.install_assistant"
+
 TARGETS = {
+    "claude-code": (f"{_ASSISTANTS}:claude_code", "Give Claude Code the tools and the hooks."),
+    "codex": (f"{_ASSISTANTS}:codex", "Give Codex the tools."),
+    "cursor": (f"{_ASSISTANTS}:cursor", "Give Cursor the tools."),
+    "gemini-cli": (f"{_ASSISTANTS}:gemini_cli", "Give Gemini CLI the tools."),
+    "claude-desktop": (f"{_ASSISTANTS}:claude_desktop", "Give Claude Desktop the tools."),
     "service": (
         "api.cli.install_service",
         "Start the engine at login: systemd, launchd or crontab.",

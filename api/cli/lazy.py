@@ -9,7 +9,10 @@ from typing import ClassVar
 import click
 
 Table = Mapping[str, tuple[str, str]]
-"""Name of a subcommand → (module whose `command` it is, its one line in `--help`)."""
+"""Name of a subcommand → (its place, its one line in `--help`).
+
+A place is a module, whose `command` is meant, or `module:name`.
+"""
 
 
 class LazyGroup(click.Group):
@@ -27,7 +30,8 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in self.table:
             return None
-        command: click.Command = import_module(self.table[cmd_name][0]).command
+        module, _, name = self.table[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
