@@ -33,6 +33,7 @@ class Entry:
     message: bool
     at: datetime | None
     confidence: str | None
+    superseded_by: str | None
     lexical: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
     """Body, heading and context, each in parts that are tokenised on their own."""
     passage: str
@@ -57,6 +58,7 @@ class _Cut:
     message: bool
     at: datetime | None
     confidence: str | None
+    superseded_by: str | None
 
 
 def build_entries(path: str, note: NoteText) -> list[Entry]:
@@ -78,6 +80,7 @@ def build_entries(path: str, note: NoteText) -> list[Entry]:
                 message=cut.message,
                 at=cut.at,
                 confidence=cut.confidence,
+                superseded_by=cut.superseded_by,
                 lexical=((cut.text,), _headings(path, note, cut), _context(note, cuts, position)),
                 passage=passage(note.metadata.title, heading, cut.text, message=cut.message),
             )
@@ -106,7 +109,15 @@ def _cuts(note: NoteText) -> Iterator[_Cut]:
     for number, part in enumerate(note.sections):
         for piece in split_section(part.section):
             confidence = part.confidence.value if part.confidence else None
-            yield _Cut(number, piece.heading, piece.text, part.message, part.at, confidence)
+            yield _Cut(
+                section=number,
+                heading=piece.heading,
+                text=piece.text,
+                message=part.message,
+                at=part.at,
+                confidence=confidence,
+                superseded_by=part.superseded_by,
+            )
 
 
 def _headings(path: str, note: NoteText, cut: _Cut) -> tuple[str, ...]:

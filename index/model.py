@@ -65,6 +65,8 @@ class Hit:
     score: float
     bm25_rank: int | None
     vector_rank: int | None
+    superseded_by: str | None = None
+    """What replaced it: a file of the same vault, with `#` and a heading for a section."""
     explanation: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -10,8 +10,10 @@ from pathlib import PurePosixPath
 from context_engine.insights import Confidence, Kind
 from index.chunking import Section, split_sections
 from vault.blocks import Block
-from vault.marks import Standing
+from vault.entries import Entry
+from vault.marks import SUPERSEDED_BY, Standing
 from vault.messages import Message, read_message
+from vault.notefile import text_in
 from vault.notes import Note, NoteType
 from vault.statements import Statement, parse_statement
 
@@ -42,6 +44,8 @@ class NoteSection:
     message: bool = False
     at: datetime | None = None
     confidence: Confidence | None = None
+    superseded_by: str | None = None
+    """What replaced it: a file of the vault, with `#` and a heading where it is a section."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ def _sections(note: Note) -> Iterator[NoteSection]:
         yield from _insights(note)
     elif note.standing is not Standing.WITHDRAWN or not note.text.untouched or note.kind is None:
         told = note.type is NoteType.INSIGHT
-        yield from (_said(part) if told else NoteSection(part) for part in _plain(note.body))
+        by = text_in(note.front, SUPERSEDED_BY) if told else None
+        yield from (_said(part, by) if told else NoteSection(part) for part in _plain(note.body))
 
 
 def _conversation(note: Note) -> Iterator[NoteSection]:
@@ -112,12 +117,22 @@ def _insights(note: Note) -> Iterator[NoteSection]:
             continue
         if entry.standing is not Standing.WITHDRAWN:
             section = Section((entry.title,), _words(entry.statement))
-            yield NoteSection(section, at=entry.at, confidence=entry.confidence)
+            yield NoteSection(
+                section,
+                at=entry.at,
+                confidence=entry.confidence,
+                superseded_by=_beside(note, entries.get(entry.superseded_by or "")),
+            )
         yield from map(NoteSection, _plain(block.tail))
 
 
-def _said(section: Section) -> NoteSection:
-    return NoteSection(Section(section.heading, _words(parse_statement(section.text, ""))))
+def _beside(note: Note, entry: Entry | None) -> str | None:
+    return f"{note.path}#{entry.title}" if entry else None
+
+
+def _said(section: Section, superseded_by: str | None) -> NoteSection:
+    words = _words(parse_statement(section.text, ""))
+    return NoteSection(Section(section.heading, words), superseded_by=superseded_by)
 
 
 def _words(statement: Statement) -> str:

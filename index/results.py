@@ -22,6 +22,7 @@ from index.fusion import Evidence, Fused, fuse
 from index.lexical import Query
 from index.model import Hit
 from index.questions import latin_share
+from index.succession import settled
 from index.tokenize import fold
 
 CONVERSATION_SHARE = 0.7
@@ -38,12 +39,13 @@ _SCRIPT_RANK = 10
 """The script of the passages is that of the nearest so many."""
 
 _STANDING = """
-SELECT chunk.rowid, chunk_id, note, section, type, kind, coalesce(verified, at, created) AS verified
+SELECT chunk.rowid, chunk_id, note, section, type, kind, path, heading, superseded_by,
+    coalesce(verified, at, created) AS verified
 FROM chunk JOIN note ON note.id = chunk.note
 WHERE chunk.rowid IN (SELECT value FROM json_each(?))
 """
 _DESCRIPTION = """
-SELECT path, title, heading, summary, kind, source, project, tags,
+SELECT path, title, heading, superseded_by, summary, kind, source, project, tags,
     substr(chunk.text, 1, 1000) AS beginning,
     coalesce(chunk.confidence, note.confidence) AS confidence, coalesce(at, created) AS date
 FROM chunk JOIN note ON note.id = chunk.note WHERE chunk.rowid = ?
@@ -61,11 +63,13 @@ class Placed:
     fused: Fused
     freshness: float
     phrases: float
+    succession: float = 0.0
+    """What being replaced costs, or replacing another gives."""
 
     @property
     def score(self) -> float:
         """What the hits are ordered by."""
-        return self.fused.score + self.freshness + self.phrases
+        return self.fused.score + self.freshness + self.phrases + self.succession
 
     @property
     def note(self) -> tuple[str, int]:
@@ -92,7 +96,7 @@ def rank(found: Sequence[Found], query: Query, now: float) -> list[Placed]:
         for parts in zip(found, rows, evidence, fused, strict=True)
     ]
     # equal scores are ordered by chunk id: rowids differ between an index and its rebuild
-    return sorted(placed, key=lambda item: (-item.score, item.row["chunk_id"]))
+    return sorted(settled(placed), key=lambda item: (-item.score, item.row["chunk_id"]))
 
 
 def spread(placed: Iterable[Placed], limit: int) -> list[Placed]:
@@ -192,6 +196,7 @@ def _hit(placed: Placed, *, explain: bool) -> Hit:
         score=placed.score,
         bm25_rank=placed.evidence.bm25_rank,
         vector_rank=placed.evidence.vector_rank,
+        superseded_by=row["superseded_by"],
         explanation=_explanation(placed) if explain else {},
     )
 
@@ -205,6 +210,7 @@ def _explanation(placed: Placed) -> dict[str, Any]:
         "named": placed.fused.named,
         "freshness": placed.freshness,
         "phrases": placed.phrases,
+        "succession": placed.succession,
     }
 
 

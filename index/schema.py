@@ -113,7 +113,9 @@ CREATE TRIGGER vector_removed AFTER DELETE ON vector
     BEGIN UPDATE tally SET rows = rows - 1 WHERE name = 'vector'; END;
 """
 
-MIGRATIONS = (_FIRST,)
+_SECOND = "ALTER TABLE chunk ADD COLUMN superseded_by TEXT"
+
+MIGRATIONS = (_FIRST, _SECOND)
 
 
 def open_for_writing(path: Path) -> apsw.Connection:

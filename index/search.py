@@ -22,6 +22,7 @@ from index.questions import distinguished
 from index.readers import Reader, Readers
 from index.results import rank, spread, to_hits
 from index.schema import QUESTIONS
+from index.succession import with_successors
 from index.vectors import FloatVector
 
 MAX_LIMIT = 100
@@ -72,7 +73,8 @@ class Searcher:
                 if reader is not None:
                     usable = self._usable(reader, query.text, vector, warnings)
                     question = Question(query, usable, request.filters, max(DEPTH, 2 * limit))
-                    found += search_index(readable, reader, question, warnings)
+                    candidates = search_index(readable, reader, question, warnings)
+                    found += with_successors(candidates, request.filters)
             ranked = rank(found, query, self._clock.now().timestamp())
             hits = to_hits(spread(ranked, limit), explain=request.explain)
         elapsed = (time.perf_counter() - started) * 1000

@@ -177,10 +177,11 @@ def _insert_chunk(
 ) -> None:
     connection.execute(
         "INSERT INTO chunk (chunk_id, note, position, section, heading, text, at, confidence,"
-        " entry_hash, content_hash, surround_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " superseded_by, entry_hash, content_hash, surround_hash)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(entry.chunk_id, note, entry.position, entry.section, entry.heading, entry.text),
-            *(_stamp(entry.at), entry.confidence),
+            *(_stamp(entry.at), entry.confidence, entry.superseded_by),
             *(entry.entry_hash, entry.content_hash, surround),
         ),
     )
@@ -196,8 +197,12 @@ def _update_chunk(
 ) -> bool:
     """Bring one chunk that is still there up to date; return whether it is found otherwise."""
     connection.execute(
-        "UPDATE chunk SET position = ?, section = ?, at = ?, confidence = ? WHERE rowid = ?",
-        (entry.position, entry.section, _stamp(entry.at), entry.confidence, row.rowid),
+        "UPDATE chunk SET position = ?, section = ?, at = ?, confidence = ?, superseded_by = ?"
+        " WHERE rowid = ?",
+        (
+            *(entry.position, entry.section, _stamp(entry.at), entry.confidence),
+            *(entry.superseded_by, row.rowid),
+        ),
     )
     entry_changed = row.entry_hash != entry.entry_hash
     vector_changed = (row.content_hash, row.surround_hash) != (entry.content_hash, surround)

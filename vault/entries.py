@@ -12,7 +12,7 @@ from context_engine.clock import isoformat, parse_utc
 from context_engine.insights import Confidence, Insight
 from vault.blocks import WORD, Block, Body, make_block
 from vault.escape import escape, unescape
-from vault.marks import SUPERSEDES, Standing, standing_of_block
+from vault.marks import SUPERSEDED_BY, SUPERSEDES, Standing, standing_of_block
 from vault.statements import (
     Statement,
     clean_title,
@@ -21,7 +21,7 @@ from vault.statements import (
     statement_of,
 )
 
-_HEADING = re.compile(r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2}) · (?P<title>.*)\Z")
+_HEADING = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} · (?P<title>.*)\Z")
 _WORD_VALUE = re.compile(r"[^A-Za-z0-9:._/@+-]")
 
 
@@ -40,6 +40,8 @@ class Entry:
     statement: Statement
     edited: bool
     standing: Standing = Standing.HOLDS
+    superseded_by: str | None = None
+    """The id of the section in the same note that replaced it."""
 
 
 def render_entry(insight: Insight, source_title: str | None, folder: str) -> Block:
@@ -67,18 +69,6 @@ def entries_of(body: Body, folder: str, is_sealed: Callable[[Block], bool]) -> t
     )
 
 
-def title_in(heading: str) -> str:
-    """Return the title that a section's heading holds."""
-    match = _HEADING.match(heading)
-    return unescape(match["title"] if match else heading)
-
-
-def heading_of(old: str, title: str) -> str:
-    """Return a section's heading with another title and the day that it had."""
-    match = _HEADING.match(old)
-    return f"{match['day']} · {escape(title)}" if match else escape(title)
-
-
 def entry_time(block: Block) -> datetime | None:
     """Return when the insight's evidence was said."""
     with suppress(ValueError):
@@ -87,12 +77,13 @@ def entry_time(block: Block) -> datetime | None:
 
 
 def _entry(block: Block, folder: str, *, sealed: bool) -> Entry:
+    match = _HEADING.match(block.heading)
     standing = standing_of_block(block)
     holds = standing is Standing.HOLDS and sealed
     stated = block.fields.get(WORD) == Confidence.VALIDATED.value and holds
     return Entry(
         insight_id=block.marker,
-        title=title_in(block.heading),
+        title=unescape(match["title"] if match else block.heading),
         at=entry_time(block),
         confidence=Confidence.VALIDATED if stated else Confidence.RAW,
         extractor=block.fields.get("by"),
@@ -101,4 +92,5 @@ def _entry(block: Block, folder: str, *, sealed: bool) -> Entry:
         statement=parse_statement(block.text, folder),
         edited=block.edited,
         standing=standing,
+        superseded_by=block.fields.get(SUPERSEDED_BY),
     )

@@ -113,7 +113,7 @@ def _section(note: Note, entry: Entry, block: Block) -> Known:
         created=entry.at,
         project=note.project,
         tags=entry.statement.tags,
-        superseded_by=block.fields.get(SUPERSEDED_BY),
+        superseded_by=entry.superseded_by,
         ours=is_our_block(block),
         holds=entry.standing is Standing.HOLDS,
     )

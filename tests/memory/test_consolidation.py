@@ -170,7 +170,7 @@ def test_hearsay_and_raw_text_never_replace_what_counts_for_more(home: Home) -> 
 
 
 def test_evidence_and_replacement_leave_a_validated_note_validated(home: Home) -> None:
-    given = {"confidence": Confidence.VALIDATED, "extractor": "ollama:m"}
+    given: dict[str, Any] = {"confidence": Confidence.VALIDATED, "extractor": "ollama:m"}
     first = consolidate(home, told(FIRST, verified=START, **given))
     consolidate(home, told("キューはRabbitMQに決めた。", 1, extractor="ollama:m"))
     consolidate(home, told(NEWER, 3, verified=START + timedelta(days=3), **given))

@@ -24,6 +24,7 @@ from vault.succession import (
     mark_superseded,
     read_insights,
 )
+from vault.tombstones import tombstones
 from workers.consolidation.candidates import (
     Search,
     about_one_thing,
@@ -59,7 +60,10 @@ class Resembling:
 
 @dataclass(frozen=True)
 class Consolidated:
-    """Where an insight went. `changed` are all files written, `path` among them."""
+    """Where an insight went; `path` is empty when a person had turned it down.
+
+    `changed` are all files written, `path` among them.
+    """
 
     path: str
     insight_id: str
@@ -89,6 +93,8 @@ def consolidate(
 
     `judge` is asked about what the rules keep apart. Raises like `vault.insights.save_insight`.
     """
+    if tombstones(home).covers(insight):
+        return Consolidated("", insight.insight_id, Outcome.REJECTED, Relation.SEPARATE, (), ())
     found = known_like(insight, search)
     facts = facts_of(insight.content)
     # a model's seconds must not hold the lock: it is asked about what the index knows
