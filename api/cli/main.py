@@ -21,6 +21,7 @@ COMMANDS = {
     "token": ("api.cli.token", "Create, list and revoke client tokens."),
     "logs": ("api.cli.logs", "Show what the parts of the engine logged."),
     "audit": ("api.cli.audit", "Show who asked the memory for what."),
+    "review": ("api.cli.review", "Decide what of the raw insights is true."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
     "evaluate-extractor": (
         "api.cli.evaluate",
