@@ -17,7 +17,9 @@ from typing import Any
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.confluence_livepage import LivePages, is_in_trash
 from connectors.confluence_pages import SOURCE
-from connectors.confluence_rest import HERE, IN_TRASH, Listed, Rest, Space
+from connectors.confluence_records import HERE, IN_TRASH, Listed, Site, Space
+from connectors.confluence_rest import Rest
+from connectors.confluence_rest1 import Rest1
 from connectors.credentials import secret
 from connectors.live_http import Api, GoneError, open_client
 from context_engine.clock import Clock, SystemClock, isoformat, parse_utc
@@ -46,7 +48,7 @@ class ConfluenceLiveConnector:
 
     name = "confluence-live"
     shares = SOURCE
-    accepts = "Confluence Cloud over its REST API: new, changed and deleted pages and comments"
+    accepts = "Confluence over its REST API: new, changed and deleted pages and their comments"
     needs = "confluence.site, confluence.email and the secret confluence.token"
     default_paths: tuple[Path, ...] = ()
 
@@ -67,18 +69,25 @@ class ConfluenceLiveConnector:
                 "or CE_CONFLUENCE__SITE"
             )
         headers = {"Authorization": _authorization(settings), "Accept": "application/json"}
-        refused = f"make a new API token that has the scopes {SCOPES}, and check confluence.email"
+        refused = f"make a new token ({_needed(settings)}), and check confluence.email"
         with open_client(settings.site, headers) as client:
             api = Api(SERVICE, client, options.pause, refused)
-            rest = Rest(api, settings.site, options.progress)
-            yield from _Run(rest, ledger, options, self._clock).all()
+            kind = Rest1 if settings.api == "data-center" else Rest
+            site = kind(api, settings.site, options.progress)
+            yield from _Run(site, ledger, options, self._clock).all()
 
 
 def _authorization(settings: ConfluenceSettings) -> str:
-    token = secret(settings, "confluence", "token", f"an API token with the scopes {SCOPES}")
+    token = secret(settings, "confluence", "token", _needed(settings))
     if not settings.email:
         return f"Bearer {token}"
     return "Basic " + base64.b64encode(f"{settings.email}:{token}".encode()).decode("ascii")
+
+
+def _needed(settings: ConfluenceSettings) -> str:
+    if settings.api == "data-center":
+        return "a personal access token; confluence.email stays empty"
+    return f"an API token with the scopes {SCOPES}"
 
 
 @dataclass
@@ -108,10 +117,10 @@ _KINDS = ("page", "blog post")
 class _Run:
     """One run over one site."""
 
-    def __init__(self, rest: Rest, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
-        self._rest, self._ledger, self._clock = rest, ledger, clock
+    def __init__(self, site: Site, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
+        self._site, self._ledger, self._clock = site, ledger, clock
         self._settings = options.live.confluence
-        self._pages = LivePages(rest, ledger, options, clock)
+        self._pages = LivePages(site, ledger, options, clock)
         # not the address as it is: a state names no host
         self._key = f"{SOURCE}:live:{short_id('site', self._settings.site)}"
         self._commented: set[str] = set()
@@ -120,8 +129,8 @@ class _Run:
         """Yield the news of all spaces, then how far the comments were read."""
         since = (self._ledger.checkpoint(self._key) or {}).get("comments")
         moment = parse_utc(since) - OVERLAP if isinstance(since, str) else None
-        self._commented, latest = self._rest.commented_since(moment)
-        spaces = list(self._rest.spaces(self._settings.spaces))
+        self._commented, latest = self._site.commented_since(moment)
+        spaces = list(self._site.spaces(self._settings.spaces))
         yield from self._not_found(spaces)
         for space in spaces:
             yield from self._space(space)
@@ -158,7 +167,7 @@ class _Run:
         return {
             listed.id: listed
             for kind, some in kept.items()
-            for listed in self._rest.listing(space, kind, some)
+            for listed in self._site.listing(space, kind, some)
         }
 
     def _trash(self, space: Space) -> dict[str, Listed]:
@@ -176,7 +185,7 @@ class _Run:
         for name in sorted(known.pages.keys() - (tree.keys() - self._pages.vanished)):
             if name not in trash:
                 try:
-                    found = self._rest.find(name, known.pages[name])
+                    found = self._site.find(name, known.pages[name])
                 except GoneError:
                     vanished.append(name)
                     continue

@@ -23,7 +23,7 @@ from connectors.confluence_pages import (
     known,
     without_text,
 )
-from connectors.confluence_rest import Listed, Rest, Said, Space, Whole
+from connectors.confluence_records import Listed, Said, Site, Space, Whole
 from connectors.confluence_storage import storage_to_markdown
 from connectors.live_http import GoneError
 from connectors.revisions import Unit
@@ -33,7 +33,7 @@ from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, Checkpoint, Role, UnknownRecord, Utterance
 from context_engine.ids import short_id
 
-_ACCOUNT = re.compile(r'ri:account-id="([^"]{1,128})"')
+_ACCOUNT = re.compile(r'ri:(?:account-id|userkey|username)="([^"]{1,128})"')
 _DEPTH = 60
 _SHOWN = 1_000
 _GONE = "gone"
@@ -50,10 +50,10 @@ def is_in_trash(listed: Listed) -> bool:
 class LivePages:
     """Reads pages of one site. `vanished`: ids that were listed and then not to be had."""
 
-    def __init__(self, rest: Rest, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
-        self._rest, self._ledger, self._options = rest, ledger, options
+    def __init__(self, site: Site, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
+        self._site, self._ledger, self._options = site, ledger, options
         self._today: date = clock.now().date()
-        self._context = Context(user=rest.person)
+        self._context = Context(user=site.person)
         self._sender = Sender(options, all_comments=True)
         self._done: set[str] = set()
         self.vanished: set[str] = set()
@@ -75,7 +75,7 @@ class LivePages:
             return
         self._done.add(listed.id)
         try:
-            whole = self._rest.whole(listed.id, listed.kind)
+            whole = self._site.whole(listed.id, listed.kind)
         except GoneError:
             self.vanished.add(listed.id)
             self._done.discard(listed.id)
@@ -137,7 +137,7 @@ class LivePages:
             seen.add(above[0])
             parent = tree.get(above[0])
             if parent is None and above[1] == "folder":
-                parent = self._rest.folder(above[0])
+                parent = self._site.folder(above[0])
             if parent is None:
                 break
             titles.append(parent.title)
@@ -185,7 +185,7 @@ class LivePages:
         texts = (whole.text, *(comment.text for comment in whole.comments))
         named = {account for text in texts for account in _ACCOUNT.findall(text)}
         wrote = {whole.author, *whole.writers, *(comment.author for comment in whole.comments)}
-        self._rest.learn(named | wrote)
+        self._site.learn(named | wrote)
 
     def _said(self, comment: Said) -> Utterance:
         selection = clean_text(comment.selection)[:_SHOWN]
@@ -199,7 +199,7 @@ class LivePages:
         return clean_text(storage_to_markdown(storage, self._context)) if storage.strip() else ""
 
     def _name(self, account: str) -> str:
-        return self._rest.person(account) if account else "unknown"
+        return self._site.person(account) if account else "unknown"
 
     def _role(self, *writers: str) -> Role:
         """Owner, only when all who wrote it are known and are the owner."""

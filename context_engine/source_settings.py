@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
@@ -77,6 +77,8 @@ class ConfluenceSettings(BaseModel):
 
     site: Url = ""
     """Address of the wiki, such as `https://example.atlassian.net/wiki`."""
+    api: Literal["cloud", "data-center"] = "cloud"
+    """cloud: its REST API v2; data-center: the API of one's own server."""
     email: str = ""
     """The account that the token belongs to; empty sends the token alone, as Bearer."""
     token: SecretStr | None = None

@@ -345,7 +345,7 @@ def test_a_refused_token_stops_the_run_with_what_to_do_and_withdraws_nothing(
 ) -> None:
     read()
     site.token = "Basic other"
-    with pytest.raises(AccessDeniedError, match="make a new API token") as caught:
+    with pytest.raises(AccessDeniedError, match="make a new token") as caught:
         read()
     assert TOKEN not in str(caught.value)
 
