@@ -8,6 +8,7 @@ answers 304, which costs nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
@@ -27,6 +28,7 @@ LISTS = ("issues", "issues/comments", "pulls/comments")
 """Lists of a repository: what threads begin with (pull requests too), then what is said."""
 
 _PARAMETERS = {"state": "all", "sort": "updated", "direction": "asc", "per_page": "100"}
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 @dataclass
@@ -111,20 +113,30 @@ class Repository:
             self._options.progress(reply.size, 0)
         return reply
 
+    def _linked(self, reply: Reply) -> Iterator[Reply]:
+        """Yield `reply` and the pages that follow it by their links, none twice."""
+        asked = set()
+        yield reply
+        while reply.next_url and reply.next_url not in asked:
+            asked.add(reply.next_url)
+            reply = self._get(reply.next_url)
+            yield reply
+
     def _records(self, reply: Reply, since: str, state: _State, listed: set[str]) -> Iterator[Item]:
         """Yield the news of a page; returns where the next begins, None after the last."""
         etag, last = reply.etag, since
-        while True:
-            for record in _objects(reply):
-                changed = str(record.get("updated_at") or "")
+        for page in self._linked(reply):
+            reply = page
+            for record in _objects(page):
+                changed = _changed(record)
                 last = max(last, changed)
                 yield from self._record(record, changed, state, listed)
-            if not reply.next_url or last > since:
+            if last > since or not page.next_url:
                 break
-            # more than a page of changes in one second
-            etag, reply = None, self._get(reply.next_url)
+            # more than a page of changes in one second: the links lead on
+            etag = None
         state.cursor = max(state.cursor, last)
-        following = last if reply.next_url else None
+        following = last if reply.next_url and last > since else None
         if etag:
             state.pages[since] = [etag, following or ""]
         return following
@@ -149,13 +161,10 @@ class Repository:
         reply = self._get(f"/repos/{self.name}/pulls/{number}/reviews", {"per_page": "100"}, etag)
         # one page tells of all changes only where it is the only one
         new = "" if reply.next_url else reply.etag or ""
-        while True:
-            for record in _objects(reply):
+        for page in self._linked(reply):
+            for record in _objects(page):
                 if record.get("state") != "PENDING":
                     yield from self._comments.take(record, str(record.get("html_url")))
-            if not reply.next_url:
-                break
-            reply = self._get(reply.next_url)
         state.pulls[number] = [changed, new or (etag if reply.status == NOT_MODIFIED else "")]
 
     def _deleted(self, state: _State, start: str, listed: set[str]) -> Iterator[Item]:
@@ -166,9 +175,7 @@ class Repository:
             try:
                 found = self._get(url).body
                 if isinstance(found, dict) and node_id(found) == native_id:
-                    yield from self._record(
-                        found, str(found.get("updated_at") or ""), state, listed
-                    )
+                    yield from self._record(found, _changed(found), state, listed)
                     continue
             except GoneError:
                 pass
@@ -180,6 +187,11 @@ class Repository:
             at = parse_time(created, self._clock)
             gone = Comment(thread, native_id, "", False, at, "", "", deleted=True)
             yield from self._comments.comment(gone, page)
+
+
+def _changed(record: Mapping[str, Any]) -> str:
+    changed = record.get("updated_at")
+    return changed if isinstance(changed, str) and _TIME.fullmatch(changed) else ""
 
 
 def _objects(reply: Reply) -> Iterator[Mapping[str, Any]]:

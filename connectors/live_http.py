@@ -65,8 +65,7 @@ class Api:
         headers = {"If-None-Match": etag} if etag else {}
 
         def once() -> Reply:
-            request = self.client.build_request("GET", url, params=params, headers=headers)
-            return self._once(request)
+            return self._once(self._request("GET", url, params=params, headers=headers))
 
         return persistent(self.service, once, self.pause)
 
@@ -74,9 +73,17 @@ class Api:
         """Return the reply to a POST that changes nothing; errors as for `get`."""
 
         def once() -> Reply:
-            return self._once(self.client.build_request("POST", url, json=asked))
+            return self._once(self._request("POST", url, json=asked))
 
         return persistent(self.service, once, self.pause)
+
+    def _request(self, method: str, url: str, **content: Any) -> httpx.Request:
+        import httpx
+
+        try:
+            return self.client.build_request(method, url, **content)
+        except httpx.InvalidURL as error:
+            raise BadInputError(self.service, f"gives an address that is none: {error}") from error
 
     def _once(self, request: httpx.Request) -> Reply:
         import httpx
@@ -159,4 +166,6 @@ def open_client(base_url: str, headers: Mapping[str, str]) -> httpx.Client:
     """Return a client that sends `headers` with each request; close it after use."""
     import httpx
 
-    return httpx.Client(base_url=base_url, headers=dict(headers), timeout=TIMEOUT)
+    # loading the certificates of all authorities takes longer than a request to this machine
+    tls = base_url.startswith("https:")
+    return httpx.Client(base_url=base_url, headers=dict(headers), timeout=TIMEOUT, verify=tls)

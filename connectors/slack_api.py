@@ -68,15 +68,15 @@ class SlackApi:
 
     def pages(self, method: str, key: str, **params: str) -> Iterator[list[Any]]:
         """Yield the list `key` of each page of `method`; raises as `call` does."""
-        cursor = ""
-        while True:
+        cursor, seen = "", set[str]()
+        while cursor not in seen:
+            seen.add(cursor)
             data = self.call(method, limit=PAGE, **params, **({"cursor": cursor} if cursor else {}))
             records = data.get(key)
             yield records if isinstance(records, list) else []
-            following = _next_cursor(data)
-            if not following or following == cursor:
+            cursor = _next_cursor(data)
+            if not cursor:
                 return
-            cursor = following
 
     def _once(self, method: str, params: Mapping[str, str]) -> dict[str, Any]:
         from slack_sdk.errors import SlackApiError, SlackClientError

@@ -134,6 +134,6 @@ def secrets_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def where_to_put(section: str, field: str) -> str:
     """Return in words how a secret is given to the engine."""
     return (
-        f"set the variable {f'CE_{section}__{field}'.upper()}, or keep it in the system's "
-        f"keyring: keyring set {KEYRING} {section}.{field}"
+        f"set the variable {f'CE_{section}__{field}'.upper()}, or, with the extra keyring, "
+        f"keep it in the system's keyring: keyring set {KEYRING} {section}.{field}"
     )

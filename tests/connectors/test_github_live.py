@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from connectors.base import ReadOptions
@@ -19,7 +22,7 @@ from context_engine.events import Checkpoint, Role, SourceDocument
 from context_engine.source_settings import GitHubSettings, LiveSettings
 from support.github_server import REPO, TOKEN, GitHubServer, github_server, soon
 from support.http_faults import Fault
-from support.sources import read_source, write_json
+from support.sources import mutate, read_source, write_json
 from support.transcripts import MemoryLedger, Reading
 
 
@@ -308,6 +311,20 @@ def test_the_token_goes_to_no_other_host(github: GitHubServer, reader: Reader) -
     assert "another host" in reader.read().bad[0].reason
 
 
+@pytest.mark.parametrize("link", ["http://[::1", "https://a\\x00b/"])
+def test_an_address_that_is_none_is_named(github: GitHubServer, reader: Reader, link: str) -> None:
+    github.faults.add("/issues", Fault(200, {"Link": f'<{link}>; rel="next"'}, b"[]"))
+    assert len(reader.read().bad) == 1
+
+
+def test_a_list_that_leads_back_to_itself_ends(github: GitHubServer, reader: Reader) -> None:
+    fill(github)
+    link = f'<{github.url}/repos/{REPO}/issues>; rel="next"'
+    github.faults.add("/issues", *[Fault(200, {"Link": link}, b"[]")] * 5)
+    assert len(reader.read().said) == 2
+    assert github.faults.left == 3
+
+
 def test_no_secret_is_logged_or_kept(
     github: GitHubServer, reader: Reader, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -317,3 +334,21 @@ def test_no_secret_is_logged_or_kept(
     reader.read()
     kept = caplog.text + "".join(reader.ledger.states.values()) + repr(reader.options())
     assert TOKEN not in kept
+
+
+@given(data=st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_github_answers_reading_ends(data: st.DataObject) -> None:
+    with github_server() as github:
+        github.page = 2
+        fill(github)
+        for number in range(2, 6):
+            github.comment(number, 3, f"comment {number}", at(4, number))
+        reader = Reader(github)
+        chosen = data.draw(st.sampled_from(["/issues", "/comments", "/reviews", "/2"]))
+        github.twist = lambda path, body: mutate(body, data) if path.endswith(chosen) else body
+        for _ in range(2):
+            with suppress(DependencyDownError):
+                reader.read()
+            github.issue_comments = [it for it in github.issue_comments if it["node_id"] != "IC_2"]
+        assert len(github.asked) < 200

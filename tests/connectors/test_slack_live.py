@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from connectors.base import ReadOptions
@@ -21,7 +24,7 @@ from context_engine.source_settings import LiveSettings, SlackSettings
 from support.http_faults import Fault
 from support.slack import FIRST, export, message, ts
 from support.slack_server import TOKEN, SlackServer, slack_server
-from support.sources import read_source
+from support.sources import mutate, read_source
 from support.transcripts import MemoryLedger, Reading
 
 GENERAL = "C00000GEN"
@@ -366,6 +369,13 @@ def test_history_days_bound_the_first_run(slack: SlackServer, reader: Reader) ->
     assert sorted(said(reader.read())) == ["day 80", "day 9"]
 
 
+def test_a_cursor_that_leads_back_ends(slack: SlackServer, reader: Reader) -> None:
+    body = b'{"ok": true, "members": [], "response_metadata": {"next_cursor": "%s"}}'
+    slack.faults.add("users.list", *[Fault(body=body % name) for name in (b"a", b"b", b"a", b"c")])
+    reader.read()
+    assert slack.called("users.list") == 3
+
+
 def test_no_secret_is_logged_or_kept(
     slack: SlackServer, reader: Reader, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -375,3 +385,25 @@ def test_no_secret_is_logged_or_kept(
     reader.read()
     kept = caplog.text + "".join(reader.ledger.states.values()) + repr(reader.options())
     assert TOKEN not in kept
+
+
+@given(data=st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_slack_answers_reading_ends(data: st.DataObject) -> None:
+    with slack_server() as slack:
+        slack.page = 2
+        slack.say(GENERAL, *(message(number, f"message {number}") for number in range(1, 4)))
+        slack.say(GENERAL, message(5, "reply", thread_ts=ts(3)))
+        reader = Reader(slack, ManualClock(datetime(2026, 11, 2, 12, tzinfo=UTC)), [])
+        chosen = data.draw(st.sampled_from(TWISTED))
+        slack.twist = lambda method, answer: mutate(answer, data) if method == chosen else answer
+        for _ in range(2):
+            with suppress(AccessDeniedError, DependencyDownError):
+                reader.read()
+        assert len(slack.calls) < 200
+
+
+TWISTED = [
+    *("auth.test", "users.list", "conversations.list"),
+    *("conversations.history", "conversations.replies"),
+]

@@ -33,6 +33,8 @@ class GitHubServer:
     faults: Faults = field(default_factory=Faults)
     asked: list[str] = field(default_factory=list)
     """Address of each request, and behind it the status of its reply."""
+    twist: Callable[[str, Any], Any] = lambda _, answer: answer
+    """Turns the answer to a path into another."""
     after: Callable[[str], None] | None = None
     """Called after each list with its path: something happens between two pages."""
 
@@ -135,7 +137,7 @@ def github_server() -> Iterator[GitHubServer]:
             if answer is None:
                 self._send(404, {"message": "Not Found"}, {})
                 return
-            body, link = answer
+            body, link = server.twist(parts.path, answer[0]), answer[1]
             etag = f'W/"{hashlib.sha256(json.dumps([body, link]).encode()).hexdigest()}"'
             headers = {"ETag": etag, "X-RateLimit-Remaining": "4999"}
             headers |= {"Link": link} if link else {}

@@ -36,6 +36,8 @@ class SlackServer:
     scopes: frozenset[str] = frozenset({"public_channel", "private_channel", "mpim", "im"})
     faults: Faults = field(default_factory=Faults)
     calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    twist: Callable[[str, Any], Any] = lambda _, answer: answer
+    """Turns the answer to a method into another."""
     after: Callable[[str], None] | None = None
     """Called after each answer with the method: something happens between two pages."""
     sockets: Queue[Socket] = field(default_factory=Queue)
@@ -153,11 +155,9 @@ def slack_server() -> Iterator[SlackServer]:
             server.calls.append((method, params))
             fault = server.faults.take(method)
             token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-            answer = server.answer(method, params, token)
-            if fault is None:
-                send(self, 200, answer)
-            elif fault.half:
-                send(self, 200, answer, half=True)
+            if fault is None or fault.half:
+                answer = server.twist(method, server.answer(method, params, token))
+                send(self, 200, answer, half=fault is not None)
             else:
                 send(self, fault.status, fault.body, fault.headers)
             if server.after is not None and fault is None:
