@@ -6,8 +6,8 @@ the model, which replaces what the rules wrote.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from context_engine.clock import SystemClock
@@ -18,13 +18,15 @@ from context_engine.errors import (
     LLMOutputError,
 )
 from context_engine.events import Utterance
-from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
-from vault.insights import remove_provisional, save_insight
+from index.embedding.factory import make_embedder
+from index.search import Searcher
+from vault.insights import remove_provisional
 from vault.marks import Standing
 from vault.notes import Note, read_note
-from vault.standing import Outcome as SaveOutcome
+from workers.consolidation.intake import Memory, take_in
+from workers.consolidation.judge import ModelJudge
 from workers.extraction.build import ExtractionContext
 from workers.extraction.client import OllamaModel
 from workers.extraction.extract import ExtractionResult, extract_with_cues, extract_with_model
@@ -52,6 +54,11 @@ def extract_work(settings: Settings) -> Callable[[Job, str | None], Outcome]:
     """Return the work of the extract queue."""
     model = None if settings.llm.mode == "cues" else OllamaModel.from_settings(settings)
     clock = SystemClock()
+    home = settings.paths
+    # words alone: a bulk import by rules must not wait for vectors
+    by_rules = Memory(home, Searcher(home, None))
+    embedder = make_embedder(settings.embedding, settings.models_dir, settings.ollama_url)
+    by_meaning = Searcher(home, embedder)
 
     def extract(job: Job, _event: str | None) -> Outcome:
         scope = Scope(job.arguments["scope"])
@@ -68,10 +75,21 @@ def extract_work(settings: Settings) -> Callable[[Job, str | None], Outcome]:
             preceding=earlier[-PRECEDING:],
         )
         if model is None:
-            return _save(settings.paths, job, extract_with_cues(messages, context))
-        return _with_model(settings, model, job, messages, context)
+            return _save(by_rules, job, extract_with_cues(messages, context))
+        by_model = Memory(home, by_meaning, ModelJudge(model))
+        return _with_model(settings, model, job, _Read(messages, context), (by_rules, by_model))
 
     return extract
+
+
+@dataclass(frozen=True)
+class _Read:
+    messages: Sequence[Utterance]
+    context: ExtractionContext
+
+    def by_rules(self) -> ExtractionResult:
+        """Return what rules find."""
+        return extract_with_cues(self.messages, self.context)
 
 
 class _Stored(Utterance):
@@ -101,19 +119,20 @@ def _with_model(
     settings: Settings,
     model: OllamaModel,
     job: Job,
-    messages: Sequence[Utterance],
-    context: ExtractionContext,
+    read: _Read,
+    memories: tuple[Memory, Memory],
 ) -> Outcome:
+    by_rules, by_model = memories
     try:
-        result = extract_with_model(messages, context, model)
+        result = extract_with_model(read.messages, read.context, model)
     except DependencyDownError as down:
         if settings.llm.mode == "ollama":
             raise
         # provisional: the job waits, and the model replaces this when it is there
-        return _save(settings.paths, job, extract_with_cues(messages, context), waits_for=down)
+        return _save(by_rules, job, read.by_rules(), waits_for=down)
     if not _read_all(result) and settings.llm.mode == "auto":
-        _save(settings.paths, job, extract_with_cues(messages, context))
-    outcome = _save(settings.paths, job, result, replaces=_read_all(result))
+        _save(by_rules, job, read.by_rules())
+    outcome = _save(by_model, job, result, replaces=_read_all(result))
     if not result.complete:
         raise _failure(result, settings)
     return outcome
@@ -139,7 +158,7 @@ def _read_all(result: ExtractionResult) -> bool:
 
 
 def _save(
-    home: Home,
+    memory: Memory,
     job: Job,
     result: ExtractionResult,
     *,
@@ -149,33 +168,27 @@ def _save(
     changed: dict[tuple[str, str], None] = {}
     if replaces and job.event_id is not None:
         keep = {insight.insight_id for insight in result.insights}
-        for removed in remove_provisional(home, _scope(job), job.event_id, keep=keep):
+        for removed in remove_provisional(memory.home, _scope(job), job.event_id, keep=keep):
             changed[job.arguments["scope"], removed] = None
-    kinds: Counter[str] = Counter()
-    rejected = 0
-    for insight in result.insights:
-        saved = save_insight(home, insight)
-        if saved.outcome is SaveOutcome.REJECTED:
-            rejected += 1
-            continue
-        kinds[insight.kind.value] += 1
-        changed[insight.scope.value, saved.path] = None
+    taken = take_in(memory, result.insights)
+    changed |= taken.changed
     return Outcome(
         result={
-            "insights": kinds,
-            "rejected": rejected,
+            "insights": taken.kinds,
+            "rejected": taken.rejected,
+            "memory": taken.counts,
             "outcomes": {str(name): count for name, count in result.outcomes.items()},
             "extractor": result.extractor,
         },
         follow_ups=tuple(index_job(scope, path) for scope, path in changed),
         paths=tuple(changed),
-        outcomes=_prefixed({**result.outcomes, **({"rejected": rejected} if rejected else {})}),
+        outcomes=_prefixed("extract", result.outcomes) | _prefixed("memory", taken.counts),
         waits_for=waits_for,
     )
 
 
-def _prefixed(outcomes: Mapping[str, int]) -> dict[str, int]:
-    return {f"extract.{name}": count for name, count in outcomes.items()}
+def _prefixed(prefix: str, outcomes: Mapping[str, int]) -> dict[str, int]:
+    return {f"{prefix}.{name}": count for name, count in outcomes.items()}
 
 
 def _scope(job: Job) -> Scope:

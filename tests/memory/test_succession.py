@@ -18,6 +18,7 @@ from support.vaults import START, insight
 from workers.consolidation.consolidate import consolidate
 from workers.consolidation.relation import Relation
 
+EVERYTHING = Filters()
 PAIRS = [
     ("We use RabbitMQ for the queue.", "We moved the queue from RabbitMQ to Valkey."),
     ("We log errors with Sentry.", "We no longer use Sentry for errors, they go to Grafana now."),
@@ -62,8 +63,9 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return Searcher(home, ToyEmbedder())
 
 
-def hits(searcher: Searcher, text: str, **more: Filters) -> list[Hit]:
-    return list(searcher.search(Scope.WORK, SearchRequest(text, explain=True, **more)).hits)
+def hits(searcher: Searcher, text: str, filters: Filters = EVERYTHING) -> list[Hit]:
+    request = SearchRequest(text, explain=True, filters=filters)
+    return list(searcher.search(Scope.WORK, request).hits)
 
 
 @pytest.mark.parametrize(("older", "newer"), PAIRS)
@@ -102,7 +104,7 @@ def test_a_successor_that_shares_no_word_with_the_question_comes_along(home: Hom
     with IndexWriter(home, Scope.WORK, None) as writer:
         writer.scan()
     found = Searcher(home, None).search(Scope.WORK, SearchRequest("RabbitMQ")).hits
-    assert [hit.path for hit in found][0] == newer.path
+    assert found[0].path == newer.path
     assert len(found) == 2
 
 

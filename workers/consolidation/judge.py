@@ -68,8 +68,11 @@ class ModelJudge:
         try:
             reply = self.llm.chat(_messages(new, old, mark), SCHEMA)
             said = json.loads(reply.text[:MAX_TEXT])
-        except (ContextEngineError, ValueError, RecursionError):
-            # without an opinion nothing is merged, nothing is lost
+        except ContextEngineError:
+            # nothing is merged, nothing is lost; a model that hangs is not asked again
+            self.left = 0
+            return Relation.SEPARATE
+        except (ValueError, RecursionError):
             return Relation.SEPARATE
         relation = said.get("relation") if isinstance(said, dict) else None
         known = {item.value: item for item in Relation}
