@@ -65,6 +65,11 @@ class Home:
         return self.state / "metrics.sqlite"
 
     @property
+    def routines(self) -> Path:
+        """History of the routines."""
+        return self.state / "routines.sqlite"
+
+    @property
     def tokens(self) -> Path:
         """Hashed client tokens."""
         return self.state / "tokens.json"

@@ -22,6 +22,7 @@ from pydantic_settings import (
 from context_engine.errors import ConfigError
 from context_engine.home import Home
 from context_engine.hook_settings import HookSettings
+from context_engine.routine_settings import RoutineSettings
 from context_engine.scopes import Scope, ScopeRule
 from context_engine.source_settings import (
     ConfluenceSettings,
@@ -177,6 +178,8 @@ class Settings(BaseSettings):
     """Scope of folders that no rule matches: personal, work or public."""
     scope_rule: tuple[ScopeRuleSettings, ...] = ()
     """`[[scope_rule]]` with `path` (`~/work/**`) and `scope`; the most specific one wins."""
+    routine: tuple[RoutineSettings, ...] = ()
+    """`[[routine]]`: what the engine does by itself, see [routines](routines.md)."""
     llm: LLMSettings = LLMSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     workers: WorkerSettings = WorkerSettings()

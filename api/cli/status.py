@@ -10,6 +10,8 @@ import redis
 
 from api.cli.common import json_option, plural, print_json, say
 from api.cli.usage_text import usage_text
+from api.routines.report import problems as failing
+from api.routines.report import routine_states
 from api.usage.report import as_dict, usage_report
 from context_engine.clock import isoformat
 from context_engine.errors import IndexCorruptError
@@ -47,6 +49,7 @@ def collect_status(settings: Settings) -> dict[str, Any]:
     """Return the state of the whole: outbox, queues, indexes, LLM, parts, problems."""
     outbox = Outbox(settings.paths.outbox)
     components = parts_alive(settings.paths)
+    routines = routine_states(settings)
     report = {
         "home": str(settings.paths.root),
         "running": is_running(settings.paths),
@@ -58,8 +61,9 @@ def collect_status(settings: Settings) -> dict[str, Any]:
         "usage": as_dict(usage_report(settings.paths)),
         "handed_over": waiting_transcripts(settings.paths),
         "outcomes": outbox_report.outcomes(outbox),
+        "routines": [state.as_json() for state in routines],
     }
-    return report | {"problems": _problems(report)}
+    return report | {"problems": _problems(report) + failing(routines)}
 
 
 def _outbox(outbox: Outbox) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import click
 
 from api.cli.common import say
+from api.routines.keeper import Keeper
 from context_engine.logs import configure
 from context_engine.settings import Settings, load_settings
 from workers.parts import engine_parts, make_supervisor, python_part
@@ -27,7 +28,7 @@ def command() -> None:
         say(f"starting on {settings.paths.root} …")
         supervisor.start()
         _greet(settings)
-        _run(supervisor)
+        _run(settings, supervisor)
     say("stopped")
 
 
@@ -36,11 +37,14 @@ def api_part(settings: Settings) -> Part:
     return python_part("api", "api.http", settings.paths.state / "api.json")
 
 
-def _run(supervisor: Supervisor) -> None:
+def _run(settings: Settings, supervisor: Supervisor) -> None:
+    keeper = Keeper(settings)
+    keeper.start()
     try:
         supervisor.run()
     finally:
         say("stopping …")
+        keeper.stop()
         supervisor.stop()
 
 
