@@ -29,6 +29,7 @@ from connectors.archive_budget import (
 )
 from connectors.archive_formats import Entry, entries, is_archive
 from connectors.archive_names import normal_name, problem_of, shown_name
+from connectors.base import Progress
 from connectors.text import show_path
 from connectors.walk import Found, find_files, reason_of
 from context_engine.errors import BadInputError
@@ -37,8 +38,6 @@ from context_engine.ids import long_id
 
 _SPOOL = 8 * MIB
 _UNLIMITED = Limits(member_bytes=1 << 62, total_bytes=1 << 62, slack=1 << 62)
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def walk_members(
 ) -> Iterator[Listed]:
     """Yield the files at or below `paths`, each once, and what was refused and why.
 
-    progress: called with (bytes read since the last call, bytes of all files).
+    progress: told of the bytes read, of those of all files, and in which of these.
     enter: says of an archive inside an archive, by its path, whether to look into it.
     """
     files: dict[str, tuple[Found, str, bool]] = {}
@@ -101,7 +100,8 @@ def walk_members(
                 yield item
     total = sum(item.size for item, _, _ in files.values())
     for item, inner, named in files.values():
-        walk = _Walk(limits, enter, _Reported(progress, total))
+        walk = _Walk(limits, enter, _Reported(progress, total, show_path(item.path)))
+        walk.reported.start()
         yield from walk.file(item, inner, named=named)
         walk.reported.finish(item.size)
 
@@ -109,9 +109,13 @@ def walk_members(
 class _Reported:
     """Tells the caller how much was read; what was passed over counts when its file ends."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._total = progress, total
+    def __init__(self, progress: Progress | None, total: int, place: str) -> None:
+        self._progress, self._total, self._place = progress, total, place
         self._pending = self._done = 0
+
+    def start(self) -> None:
+        if self._progress is not None:
+            self._progress(0, self._total, self._place)
 
     def add(self, count: int) -> None:
         self._pending += count
@@ -124,7 +128,7 @@ class _Reported:
 
     def _send(self) -> None:
         if self._progress is not None and self._pending:
-            self._progress(self._pending, self._total)
+            self._progress(self._pending, self._total, self._place)
         self._done += self._pending
         self._pending = 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -26,6 +27,14 @@ EVENT_LIMIT = 150_000
 """Characters of text in one event: what one message on Redis carries."""
 
 
+class Progress(Protocol):
+    """Is told how far a reading is."""
+
+    def __call__(self, read: int, total: int, place: str = "") -> None:
+        """Take note of `read` more bytes, of `total` in the whole run or 0, in the file `place`."""
+        ...
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """What the caller fixed for one run; unset fields are derived from the source itself."""
@@ -35,8 +44,9 @@ class ReadOptions:
     owner_name: str = "owner"
     default_scope: Scope = Scope.PERSONAL
     scope_rules: tuple[ScopeRule, ...] = ()
-    progress: Callable[[int, int], None] | None = None
-    """Called with (bytes read since the last call, bytes of the whole run or 0)."""
+    progress: Progress | None = None
+    since: datetime | None = None
+    """The caller takes nothing that was said before; a source may save itself asking for it."""
 
     live: LiveSettings = field(default_factory=LiveSettings)
     """Settings of the sources that are asked over the network."""

@@ -116,7 +116,7 @@ class _Run:
                 yield from read_memory(found, self._ledger, self._env)
             elif kind is Kind.UNKNOWN:
                 yield self._not_ours(found)
-            self._progress(found.size)
+            self._progress(found.size, found)
         except OSError as error:
             yield BadRecord(place, reason_of(error))
 
@@ -126,32 +126,32 @@ class _Run:
             return BadRecord(place, "not a Claude Code transcript (.jsonl or .json)")
         return UnknownRecord(place, unknown_kind(found.path))
 
-    def _progress(self, size: int) -> None:
+    def _progress(self, size: int, found: Found) -> None:
         if self._env.options.progress is not None:
-            self._env.options.progress(size, self._total)
+            self._env.options.progress(size, self._total, show_path(found.path))
 
     def _transcript(self, found: Found) -> Iterator[Item]:
         key = f"{SOURCE}:{native_id(found.path)}"
         state = self._ledger.checkpoint(key) or {}
         if is_unchanged(_cursor(state), found):
-            self._progress(found.size)
+            self._progress(found.size, found)
             return
         with found.path.open("rb", buffering=_BUFFER) as handle:
             cursor, session = self._resume(describe(found.path), state, handle)
             reader = LineReader(handle, cursor)
-            self._progress(cursor.offset)
+            self._progress(cursor.offset, found)
             reported = committed = cursor.offset
             place = show_path(found.path)
             for line in reader:
                 yield from _records(session, line, place)
                 if reader.offset - committed >= CHECKPOINT_BYTES:
                     yield from _commit(session, reader.cursor(at_end=False), key)
-                    self._progress(reader.offset - reported)
+                    self._progress(reader.offset - reported, found)
                     reported = committed = reader.offset
             end = reader.cursor(at_end=True)
             if end != cursor and end.offset:
                 yield from _commit(session, end, key)
-            self._progress(max(found.size, reader.offset) - reported)
+            self._progress(max(found.size, reader.offset) - reported, found)
 
     def _resume(
         self, transcript: Transcript, state: Mapping[str, Any], handle: BinaryIO

@@ -57,7 +57,7 @@ class PageReader:
             return
         page = self._page(content, gone=gone)
         for kind in self._context.unknown:
-            yield UnknownRecord(place, kind)
+            yield UnknownRecord(place, kind, kept=True)
         self._context.unknown.clear()
         if gone:
             yield from self.sender.withdraw(page, before, facts)

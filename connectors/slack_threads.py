@@ -111,7 +111,7 @@ class Messages:
             return
         if message.subtype is not None and message.subtype not in SPEECH:
             # its text is taken all the same: a new kind of message is still a message
-            yield UnknownRecord(at.place, message.subtype)
+            yield UnknownRecord(at.place, message.subtype, kept=True)
         said_ids = set()
         for utterance in at.export.speaker.utterances(message, at.channel):
             unit.add(document, utterance, counter, edited=message.edited)
@@ -194,5 +194,5 @@ def _url(at: Place, message: Message, first: str) -> str | None:
 def unknown_blocks(renderer: Renderer, place: str) -> Iterator[UnknownRecord]:
     """Yield the blocks of unknown types that were met since the last call."""
     for name, count in renderer.unknown.items():
-        yield from (UnknownRecord(place, f"block {name}") for _ in range(count))
+        yield from (UnknownRecord(place, f"block {name}", kept=True) for _ in range(count))
     renderer.unknown.clear()

@@ -120,10 +120,14 @@ class BadRecord:
 
 @dataclass(frozen=True)
 class UnknownRecord:
-    """A record of a type this connector does not know: counted, never an error."""
+    """A record of a type this connector does not know: counted, never an error.
+
+    kept: what it says was taken all the same, only its form is not known.
+    """
 
     place: str
     kind: str
+    kept: bool = False
 
 
 @dataclass(frozen=True)

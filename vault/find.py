@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vault.listing import list_notes
 from vault.paths import split_relative
 
 _NAME = re.compile(r"(?:.*-)?(?P<key>[0-9a-f]{12}(?:-p[0-9]{3,})?)\.md\Z")
@@ -37,6 +38,13 @@ def find_note(root: Path, folder: str, note_id: str, part: int = 1) -> str | Non
     key = note_id if part <= 1 else f"{note_id}-p{part:03d}"
     split_relative(folder)
     return next((path for path in _walk(root, folder, key)), None)
+
+
+def find_parts(root: Path, folder: str, note_id: str) -> tuple[int, ...]:
+    """Return the numbers of the parts that the document with this id has below `folder`."""
+    names = (file.path.rsplit("/", 1)[-1] for file in list_notes(root, folder))
+    keys = (match["key"].partition("-p") for name in names if (match := _NAME.match(name)))
+    return tuple(sorted({int(part or 1) for key, _, part in keys if key == note_id}))
 
 
 def _walk(root: Path, folder: str, key: str) -> Iterator[str]:

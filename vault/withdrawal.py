@@ -16,7 +16,7 @@ from context_engine.clock import SystemClock, isoformat
 from context_engine.events import SourceDocument
 from context_engine.home import Home
 from vault.blocks import parse_body
-from vault.find import find_note
+from vault.find import find_parts
 from vault.layout import source_root
 from vault.locks import note_lock
 from vault.marks import WITHDRAWN, Standing, standing_of_note
@@ -61,10 +61,8 @@ def _is_withdrawn(note: NoteText) -> bool:
 
 
 def _parts(root: Path, document: SourceDocument) -> Iterator[SourceDocument]:
-    part, folder = 1, source_root(document.source)
-    while find_note(root, folder, document.document_id, part):
-        yield replace(document, part=part)
-        part += 1
+    numbers = find_parts(root, source_root(document.source), document.document_id)
+    return (replace(document, part=number) for number in numbers)
 
 
 def _follow(home: Home, document: SourceDocument, *, news: bool) -> str | None:

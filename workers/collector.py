@@ -7,11 +7,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from connectors.base import Connector, ReadOptions, ledger_name
-from context_engine.errors import DependencyDownError
+from context_engine.errors import ContextEngineError
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, UnknownRecord
 from context_engine.redaction import RedactionOptions, redact
 from context_engine.scopes import Scope
@@ -28,12 +29,16 @@ MAX_REPORTED = 1_000
 
 
 def read_options(
-    settings: Settings, scope: Scope | None = None, project: str | None = None
+    settings: Settings,
+    scope: Scope | None = None,
+    project: str | None = None,
+    since: datetime | None = None,
 ) -> ReadOptions:
     """Return what the settings and the caller fix for a run."""
     return ReadOptions(
         scope=scope,
         project=project,
+        since=since,
         owner_name=settings.owner_name,
         default_scope=settings.default_scope,
         scope_rules=settings.scope_rules,
@@ -53,16 +58,42 @@ class CollectReport:
     bad_count: int = 0
     bad_records: list[BadRecord] = field(default_factory=list)
     unknown_types: Counter[str] = field(default_factory=Counter)
+    kept_types: Counter[str] = field(default_factory=Counter)
+    """Of unknown type too, but what they say was taken."""
     redacted: Counter[str] = field(default_factory=Counter)
     checkpoints: int = 0
     """Reading states committed: something of this source was there, new or not."""
+    older: int = 0
+    """Messages left out because they were said before `since`, or nobody knows when."""
     units_without_news: int = 0
     """Files, channels, … that were read before and held nothing new."""
+
+    def meet(self, item: UnknownRecord) -> None:
+        """Count what is of an unknown type."""
+        (self.kept_types if item.kept else self.unknown_types)[item.kind] += 1
+
+    def refuse(self, item: BadRecord, on_bad: Callable[[BadRecord], None] | None) -> None:
+        """Take note of what could not be read."""
+        self.bad_count += 1
+        if len(self.bad_records) < MAX_REPORTED:
+            self.bad_records.append(item)
+        if on_bad is not None:
+            on_bad(item)
 
     @property
     def unchanged(self) -> int:
         """What was there and brought nothing: units without news, events known already."""
         return self.units_without_news + self.events - self.new
+
+
+def refusals(report: CollectReport) -> dict[str, Any]:
+    """Return what of a run was not taken, or not as it was, as JSON values."""
+    return {
+        "bad_records": [{"place": bad.place, "reason": bad.reason} for bad in report.bad_records],
+        "bad_count": report.bad_count,
+        "unknown_types": dict(report.unknown_types),
+        "kept_types": dict(report.kept_types),
+    }
 
 
 @dataclass(frozen=True)
@@ -102,8 +133,9 @@ class _Batch:
         self._documents.append(document)
         self._characters += sum(len(u.text) for u in document.utterances)
 
-    def cover(self, checkpoint: Checkpoint) -> None:
-        self._checkpoints[checkpoint.key] = checkpoint
+    def cover(self, checkpoint: Checkpoint, *, kept: bool) -> None:
+        if kept:
+            self._checkpoints[checkpoint.key] = checkpoint
         # only here: what was yielded before a checkpoint must be committed before or with it
         characters, events = self._limits
         if self._characters >= characters or len(self._documents) >= events:
@@ -133,6 +165,7 @@ def collect(
     """Read `paths` with `connector` and acknowledge every event; returns what was read.
 
     An interruption loses nothing: what was committed stays, the next run goes on from there.
+    With `options.since` no reading state is kept: a later run without it takes the rest.
     """
     report = report or CollectReport()
     redaction = redaction or RedactionOptions()
@@ -143,19 +176,20 @@ def collect(
         for item in connector.read(paths, ledger, options):
             match item:
                 case SourceDocument():
-                    report.events += 1
-                    report.messages += len(item.utterances)
-                    batch.add(redact_document(item, redaction, report.redacted))
+                    if (wanted := said_since(item, options.since, report)) is not None:
+                        report.events += 1
+                        report.messages += len(wanted.utterances)
+                        batch.add(redact_document(wanted, redaction, report.redacted))
                 case Checkpoint():
                     report.checkpoints += 1
                     ledger.resumed.discard(item.key)
-                    batch.cover(item)
+                    batch.cover(item, kept=options.since is None)
                 case BadRecord():
-                    _refused(item, report, on_bad)
+                    report.refuse(item, on_bad)
                 case UnknownRecord():
-                    report.unknown_types[item.kind] += 1
-    except DependencyDownError:
-        # what came before the service went away is whole
+                    report.meet(item)
+    except ContextEngineError:
+        # what came before a service went away, refused us or the disk was full is whole
         batch.commit()
         raise
     batch.commit()
@@ -163,14 +197,26 @@ def collect(
     return report
 
 
-def _refused(
-    item: BadRecord, report: CollectReport, on_bad: Callable[[BadRecord], None] | None
-) -> None:
-    report.bad_count += 1
-    if len(report.bad_records) < MAX_REPORTED:
-        report.bad_records.append(item)
-    if on_bad is not None:
-        on_bad(item)
+def said_since(
+    document: SourceDocument, since: datetime | None, report: CollectReport
+) -> SourceDocument | None:
+    """Return the part of `document` that was said since, None when nothing was.
+
+    What its source deleted is always told. The part has an event id of its own.
+    """
+    if since is None:
+        return document
+    kept = tuple(
+        said
+        for said in document.utterances
+        if said.withdrawn or ((at := said.at or document.started) and at >= since)
+    )
+    report.older += len(document.utterances) - len(kept)
+    if len(kept) == len(document.utterances):
+        return document
+    if not kept and not document.withdrawn:
+        return None
+    return dataclasses.replace(document, utterances=kept, version="")
 
 
 def redact_document(

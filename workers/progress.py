@@ -9,7 +9,7 @@ from typing import Any
 from context_engine.insights import Kind
 from workers import outbox_report
 from workers.broker import EXTRACT
-from workers.collector import CollectReport
+from workers.collector import CollectReport, refusals
 from workers.outbox import Outbox
 
 
@@ -54,14 +54,13 @@ def run_summary(outbox: Outbox, report: CollectReport) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "messages": report.messages,
         "checkpoints": report.checkpoints,
+        "older": report.older,
         "notes": len(paths),
         "source_notes": sum(path.startswith("sources/") for _, path in paths),
         "insights": dict(insights),
         "outcomes": dict(outcomes),
         "chunks": outbox_report.run_chunks(outbox, report.run_id),
-        "bad_records": [{"place": bad.place, "reason": bad.reason} for bad in report.bad_records],
-        "bad_count": report.bad_count,
-        "unknown_types": dict(report.unknown_types),
+        **refusals(report),
         "redacted": dict(report.redacted),
         "quarantined": len(quarantined),
         "quarantine": quarantined,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 import orjson
 
+from context_engine.clock import parse_utc
 from context_engine.scopes import Scope, scope_for_path
 from context_engine.settings import Settings
 
@@ -20,6 +22,15 @@ scope_option = click.option(
     help="Vault to use; default: by the scope rules from the current folder.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """Return the time that an option holds: a day or a time, UTC unless it says otherwise."""
+    try:
+        return parse_utc(value) if value is not None else None
+    except (ValueError, OverflowError) as error:
+        wanted = f"{value!r}: write a day as 2026-11-02, or 2026-11-02T09:05:00Z"
+        raise click.BadParameter(wanted, ctx, param) from error
 
 
 def caller_scope(settings: Settings, chosen: str | None) -> Scope:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from api.cli.common import plural, say
-from api.cli.ingest import ingest, read_options
+from api.cli.ingest import ingest
 from api.cli.query import print_hit
 from connectors.registry import load
 from context_engine.errors import UsageError
@@ -22,6 +22,7 @@ from context_engine.settings import Settings, load_settings
 from index.embedding.factory import make_embedder
 from index.model import SearchRequest
 from index.search import Searcher
+from workers.collector import read_options
 
 _CONFIG = """\
 # The demo's settings. Yours lie in ~/context-engine/config.toml.

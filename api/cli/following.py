@@ -11,8 +11,10 @@ from connectors.base import Connector, FollowedConnector
 from context_engine.errors import UsageError
 
 
-def check_follow(connector: Connector) -> None:
+def check_follow(connector: Connector, *, dry_run: bool) -> None:
     """Raise UsageError when there is nothing that a connector could follow."""
+    if dry_run:
+        raise UsageError("--dry-run says what is there now; it cannot follow what happens")
     if not isinstance(connector, FollowedConnector):
         raise UsageError(f"{connector.name} cannot be followed; run it again now and then")
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from api.cli.common import json_option, on_terminal, plural, print_json, say, scope_option
+from api.cli.auto import AUTO, by_source, recognise_all
+from api.cli.common import json_option, moment, on_terminal, print_json, say, scope_option
 from api.cli.following import check_follow, until_interrupted
+from api.cli.ingest_report import print_preview, print_summary
 from api.cli.progress import Meter
 from connectors.base import Connector, LiveConnector, ReadOptions
+from connectors.recognition import Recognised
 from connectors.registry import SOURCES, load
 from context_engine.errors import ContextEngineError, UsageError
 from context_engine.logs import configure
@@ -25,6 +30,7 @@ from workers.collector import CollectReport, collect, read_options
 from workers.handover import collect_spool
 from workers.outbox import Outbox
 from workers.parts import engine
+from workers.preview import Preview, preview, preview_summary
 from workers.progress import Progress, all_progress, run_progress, run_summary
 from workers.refill import refill_ledger
 from workers.supervisor import is_running
@@ -33,49 +39,91 @@ POLL_SECONDS = 0.1
 
 
 @click.command("ingest")
-@click.argument("source", type=click.Choice(sorted(SOURCES)))
+@click.argument("source", metavar="SOURCE", type=click.Choice([AUTO, *sorted(SOURCES)]))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @scope_option
 @click.option("--project", help="Project of everything read; default: from the source.")
+@click.option(
+    "--since", metavar="DATE", callback=moment, help="Take only what was said on that day or later."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would come in, and write nothing.")
 @click.option("--follow", is_flag=True, help="Stay on and collect what happens: slack-live.")
 @click.option("--wait", is_flag=True, help="With `up` running: wait until all is searchable.")
 @json_option
-def command(
-    source: str,
-    paths: tuple[Path, ...],
-    scope: str | None,
-    project: str | None,
-    follow: bool,
-    wait: bool,
-    as_json: bool,
-) -> int:
+def command(source: str, paths: tuple[Path, ...], **chosen: Any) -> int:
     """Collect SOURCE from PATHS (default: where it usually lies) into the memory.
 
+    SOURCE is one of those that `context-engine sources` lists, or `auto`: then each of PATHS is
+    looked at, and what it is is said.
+
     Only what is new is read. With `up` running the events are handed over to it; otherwise the
-    engine is started for as long as it takes. Interrupt and run again: it goes on.
+    engine is started for as long as it takes. Interrupt and run again: it goes on. After a run
+    with --since one without it takes the rest.
     """
+    wanted = _Wanted(**chosen)
     settings = load_settings()
-    settings.paths.create()
-    connector = load(source)
+    recognised = recognise_all(paths) if source == AUTO else ()
+    targets = by_source(recognised) if source == AUTO else {source: paths}
+    runs = [_run(settings, load(name), its, wanted) for name, its in targets.items()]
+    _report(runs, recognised, settings, wanted)
+    return max((_exit_code(run) for run in runs), default=0)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the caller asked for, by the names of the options."""
+
+    scope: str | None
+    project: str | None
+    since: datetime | None
+    dry_run: bool
+    follow: bool
+    wait: bool
+    as_json: bool
+
+
+def _run(
+    settings: Settings, connector: Connector, paths: tuple[Path, ...], wanted: _Wanted
+) -> dict[str, Any]:
     chosen = _existing(connector, paths)
-    if follow:
-        check_follow(connector)
+    scope = Scope(wanted.scope) if wanted.scope else None
+    options = read_options(settings, scope, wanted.project, wanted.since)
+    if wanted.follow:
+        check_follow(connector, dry_run=wanted.dry_run)
+        options = dataclasses.replace(options, follow=True)
+    if wanted.dry_run:
+        return {"source": connector.name} | foresee(settings, connector, chosen, options)
+    settings.paths.create()
     configure("ingest", folder=settings.paths.logs)
-    options = read_options(settings, Scope(scope) if scope else None, project)
-    options = dataclasses.replace(options, follow=follow)
-    summary = ingest(settings, connector, chosen, options, wait=wait)
-    if as_json:
-        print_json(summary)
-    else:
-        _print(summary, settings)
-    return _exit_code(summary, source)
+    summary = ingest(settings, connector, chosen, options, wait=wanted.wait)
+    return {"source": connector.name} | summary
 
 
-def _exit_code(summary: dict[str, Any], source: str) -> int:
+def _report(
+    runs: Sequence[dict[str, Any]],
+    recognised: Sequence[Recognised],
+    settings: Settings,
+    wanted: _Wanted,
+) -> None:
+    if wanted.as_json:
+        each = [{"path": str(it.path), "source": it.source, "looks_like": it.words}
+                for it in recognised]  # fmt: skip
+        print_json({"recognised": each, "runs": runs} if recognised else runs[0])
+        return
+    for run in runs:
+        if len(runs) > 1:
+            click.echo(f"— {run['source']} —")
+        if wanted.dry_run:
+            print_preview(run)
+        else:
+            print_summary(run, settings)
+
+
+def _exit_code(summary: dict[str, Any]) -> int:
     if not summary["events"] and not summary["unchanged"] and not summary["checkpoints"]:
-        say(f"nothing here looks like {source} data; see: context-engine sources")
+        say(f"nothing here looks like {summary['source']} data; see: context-engine sources")
         return 1
-    return 1 if summary["quarantined"] else 0
+    return 1 if summary.get("quarantined") else 0
 
 
 def _existing(connector: Connector, paths: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -111,7 +159,7 @@ def ingest(
     refill_ledger(settings.paths, outbox)
     report = CollectReport()
     with engine(settings) as handed_over, Meter(enabled=on_terminal()) as meter:
-        options = meter.reading(options)
+        options = meter.reading(options, report)
         if not handed_over:
             collect_spool(settings, outbox)
         with until_interrupted(connector.name) if options.follow else nullcontext():
@@ -136,6 +184,19 @@ def ingest(
         "pending": pending,
         "seconds": round(time.monotonic() - started, 2),
     }
+
+
+def foresee(
+    settings: Settings, connector: Connector, paths: tuple[Path, ...], options: ReadOptions
+) -> dict[str, Any]:
+    """Return what `ingest` would take in now; nothing is written."""
+    started = time.monotonic()
+    report = Preview()
+    with Meter(enabled=on_terminal()) as meter:
+        options = meter.reading(options, report)
+        outbox = settings.paths.outbox
+        preview(connector, paths, outbox, options, on_bad=meter.bad, report=report)
+    return preview_summary(report) | {"seconds": round(time.monotonic() - started, 2)}
 
 
 def _await(settings: Settings, progress_of: Callable[[], Progress], meter: Meter) -> None:
@@ -166,47 +227,3 @@ def wait_for_vectors(settings: Settings, meter: Meter) -> None:
 def _unembedded(searcher: Searcher) -> int:
     counted = [searcher.stats(scope) for scope in Scope]
     return sum(stats.chunks - stats.embedded - stats.quarantined for stats in counted)
-
-
-def _print(summary: dict[str, Any], settings: Settings) -> None:
-    insights = {kind: n for kind, n in summary["insights"].items() if n}
-    click.echo(
-        f"read      {plural(summary['events'], 'event')}, {plural(summary['messages'], 'message')}"
-        f" ({summary['new']:,} new, {summary['unchanged']:,} unchanged)"
-    )
-    click.echo(
-        f"written   {plural(summary['notes'], 'note')}, {plural(summary['chunks'], 'chunk')}"
-        f" below {settings.paths.vaults}"
-    )
-    found = ", ".join(f"{n} {kind}" for kind, n in insights.items()) or "none"
-    click.echo(f"insights  {found}")
-    if summary["redacted"]:
-        hidden = ", ".join(f"{n} {kind}" for kind, n in sorted(summary["redacted"].items()))
-        click.echo(f"redacted  {hidden}")
-    _print_refused(summary)
-
-
-def _print_refused(summary: dict[str, Any]) -> None:
-    if summary["bad_count"]:
-        click.echo(f"refused   {plural(summary['bad_count'], 'record')}, the rest went on:")
-        for bad in summary["bad_records"][:20]:
-            click.echo(f"          {bad['place']}: {bad['reason']}")
-        if summary["bad_count"] > 20:  # noqa: PLR2004 - a screenful
-            click.echo("          … all of them with --json")
-    for kind, count in sorted(summary["unknown_types"].items()):
-        click.echo(f"unknown   {plural(count, 'record')} of type {kind!r}, left out")
-    for item in summary["quarantine"]:
-        click.echo(f"given up  {item['queue']} ({item['class']}): {item['reason']}")
-    _hint(summary)
-
-
-def _hint(summary: dict[str, Any]) -> None:
-    if summary["waiting_for_llm"]:
-        say(
-            f"{plural(summary['waiting_for_llm'], 'conversation')} waiting for the local model; "
-            "until it answers, insights come from rules (cues) and are marked raw"
-        )
-    if summary["events"] and not any(summary["insights"].values()) and not summary["pending"]:
-        say("no insights: they come from what the owner says; owner_name in config.toml names you")
-    if summary["pending"]:
-        say(f"handed over; {plural(summary['pending'], 'job')} to go: context-engine status")

@@ -10,8 +10,10 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from api.cli.common import plural
 from connectors.base import ReadOptions
 from context_engine.events import BadRecord
+from workers.collector import CollectReport
 
 LINE_SECONDS = 10.0
 """Where nobody watches a bar, a line now and then says that it goes on."""
@@ -35,6 +37,9 @@ class Meter:
         self._embedding = self._progress.add_task("vectors", total=None, visible=False)
         self._most_missing = 0
         self._enabled = enabled
+        self._report = CollectReport()
+        self._file, self._file_bytes, self._file_messages = "", 0, 0
+        self._done = 0
         self._next_line = time.monotonic() + LINE_SECONDS
 
     def __enter__(self) -> Self:
@@ -47,29 +52,43 @@ class Meter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._file_done()
         self._progress.stop()
 
-    def reading(self, options: ReadOptions) -> ReadOptions:
-        """Return `options` that report what is read to this meter."""
+    def reading(self, options: ReadOptions, report: CollectReport) -> ReadOptions:
+        """Return `options` that tell this meter what is read; `report` counts what it is."""
+        self._report = report
+        return dataclasses.replace(options, progress=self._advance)
 
-        def advance(read: int, total: int) -> None:
-            self._progress.update(
-                self._reading, advance=read / 1024, total=total / 1024 if total else None
-            )
+    def _advance(self, read: int, total: int, place: str = "") -> None:
+        if place != self._file:
+            self._file_done()
+            self._file, self._file_bytes, self._file_messages = place, 0, self._report.messages
+        self._file_bytes += read
+        self._done += read
+        self._progress.update(
+            self._reading,
+            description=f"{plural(self._report.messages, 'message')}, reading KB",
+            advance=read / 1024,
+            total=total / 1024 if total else None,
+        )
+        if place and total and self._done >= total:
+            self._file_done()
 
-        return dataclasses.replace(options, progress=advance)
+    def _file_done(self) -> None:
+        """Where nobody watches a bar, each file read is a line."""
+        if self._file and not self._enabled:
+            messages = plural(self._report.messages - self._file_messages, "message")
+            self._print(f"read {self._file}: {self._file_bytes / 1024:,.0f} KB, {messages}")
+        self._file = ""
 
     def bad(self, record: BadRecord) -> None:
         """Say at once what could not be read."""
-        self._progress.console.print(
-            f"refused {record.place}: {record.reason}",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        self._print(f"refused {record.place}: {record.reason}")
 
     def working(self, done: int, total: int) -> None:
         """Show jobs done."""
+        self._file_done()
         self._line(f"{done:,} of {total:,} jobs done")
         self._progress.update(self._working, completed=done, total=total, visible=True)
 
@@ -87,4 +106,7 @@ class Meter:
     def _line(self, text: str) -> None:
         if not self._enabled and time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_SECONDS
-            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,82 @@
+"""What `context-engine ingest` prints: what was read, or would be, and what was refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from api.cli.common import plural, say
+from context_engine.settings import Settings
+
+
+def print_summary(summary: dict[str, Any], settings: Settings) -> None:
+    """Print what was read and what became of it."""
+    insights = {kind: n for kind, n in summary["insights"].items() if n}
+    click.echo(
+        f"read      {plural(summary['events'], 'event')}, {plural(summary['messages'], 'message')}"
+        f" ({summary['new']:,} new, {summary['unchanged']:,} unchanged)"
+    )
+    click.echo(
+        f"written   {plural(summary['notes'], 'note')}, {plural(summary['chunks'], 'chunk')}"
+        f" below {settings.paths.vaults}"
+    )
+    found = ", ".join(f"{n} {kind}" for kind, n in insights.items()) or "none"
+    click.echo(f"insights  {found}")
+    _print_older(summary)
+    if summary["redacted"]:
+        hidden = ", ".join(f"{n} {kind}" for kind, n in sorted(summary["redacted"].items()))
+        click.echo(f"redacted  {hidden}")
+    _print_refused(summary)
+    for item in summary["quarantine"]:
+        click.echo(f"given up  {item['queue']} ({item['class']}): {item['reason']}")
+    _hint(summary)
+
+
+def print_preview(summary: dict[str, Any]) -> None:
+    """Print what would be read."""
+    click.echo(
+        f"would take {plural(summary['messages'], 'message')} ({summary['new']:,} new,"
+        f" {summary['messages'] - summary['new']:,} known, to be brought up to date)"
+        f" of {plural(summary['documents'], 'document')}"
+    )
+    years = ", ".join(f"{year}: {count:,}" for year, count in summary["years"].items())
+    click.echo(f"by year   {years or 'nothing'}")
+    if summary["withdrawn"]:
+        click.echo(f"deleted   {summary['withdrawn']:,} at the source since")
+    if summary["unchanged"]:
+        click.echo(f"unchanged {summary['unchanged']:,} files or conversations read before")
+    _print_older(summary)
+    _print_refused(summary)
+    click.echo("nothing was written")
+
+
+def _print_older(summary: dict[str, Any]) -> None:
+    if summary["older"]:
+        said = plural(summary["older"], "message")
+        click.echo(f"older     {said} left out, said before --since or nobody knows when")
+
+
+def _print_refused(summary: dict[str, Any]) -> None:
+    if summary["bad_count"]:
+        click.echo(f"refused   {plural(summary['bad_count'], 'record')}, the rest went on:")
+        for bad in summary["bad_records"][:20]:
+            click.echo(f"          {bad['place']}: {bad['reason']}")
+        if summary["bad_count"] > 20:  # noqa: PLR2004 - a screenful
+            click.echo("          … all of them with --json")
+    for kind, count in sorted(summary["kept_types"].items()):
+        click.echo(f"kept      {count:,} × {kind}: of unknown form, kept as text")
+    for kind, count in sorted(summary["unknown_types"].items()):
+        click.echo(f"unknown   {plural(count, 'record')} of type {kind!r}, left out")
+
+
+def _hint(summary: dict[str, Any]) -> None:
+    if summary["waiting_for_llm"]:
+        say(
+            f"{plural(summary['waiting_for_llm'], 'conversation')} waiting for the local model; "
+            "until it answers, insights come from rules (cues) and are marked raw"
+        )
+    if summary["events"] and not any(summary["insights"].values()) and not summary["pending"]:
+        say("no insights: they come from what the owner says; owner_name in config.toml names you")
+    if summary["pending"]:
+        say(f"handed over; {plural(summary['pending'], 'job')} to go: context-engine status")
