@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from connectors.base import Item, Ledger, ReadOptions
+from connectors.base import Item, Ledger, Progress, ReadOptions
 from connectors.confluence_livepage import LivePages, is_in_trash
 from connectors.confluence_pages import SOURCE
 from connectors.confluence_records import HERE, IN_TRASH, Listed, Site, Space
@@ -73,8 +73,9 @@ class ConfluenceLiveConnector:
         with open_client(settings.site, headers) as client:
             api = Api(SERVICE, client, options.pause, refused)
             kind = Rest1 if settings.api == "data-center" else Rest
-            site = kind(api, settings.site, options.progress)
-            yield from _Run(site, ledger, options, self._clock).all()
+            reported = _Reported(options.progress)
+            site = kind(api, settings.site, reported)
+            yield from _Run(site, ledger, options, self._clock, reported).all()
 
 
 def _authorization(settings: ConfluenceSettings) -> str:
@@ -88,6 +89,18 @@ def _needed(settings: ConfluenceSettings) -> str:
     if settings.api == "data-center":
         return "a personal access token; confluence.email stays empty"
     return f"an API token with the scopes {SCOPES}"
+
+
+@dataclass
+class _Reported:
+    """Tells the caller how much was read, and of which space."""
+
+    progress: Progress | None
+    space: str = ""
+
+    def __call__(self, read: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(read, total, self.space)
 
 
 @dataclass
@@ -117,8 +130,15 @@ _KINDS = ("page", "blog post")
 class _Run:
     """One run over one site."""
 
-    def __init__(self, site: Site, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
-        self._site, self._ledger, self._clock = site, ledger, clock
+    def __init__(
+        self,
+        site: Site,
+        ledger: Ledger,
+        options: ReadOptions,
+        clock: Clock,
+        reported: _Reported,
+    ) -> None:
+        self._site, self._ledger, self._clock, self._reported = site, ledger, clock, reported
         self._settings = options.live.confluence
         self._pages = LivePages(site, ledger, options, clock)
         # not the address as it is: a state names no host
@@ -133,6 +153,7 @@ class _Run:
         spaces = list(self._site.spaces(self._settings.spaces))
         yield from self._not_found(spaces)
         for space in spaces:
+            self._reported.space = space.title
             yield from self._space(space)
         yield Checkpoint(self._key, {"comments": isoformat(latest) if latest else None})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from connectors.base import Item, Ledger, ReadOptions
 from connectors.drive_api import SCOPE, Drive, Part
 from connectors.drive_download import check_space, fetch, own, place_of, tidy
 from connectors.takeout import SOURCE, TakeoutConnector
-from context_engine.errors import BadInputError, UsageError
+from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, Checkpoint, UnknownRecord
 
 STATE_VERSION = 1
@@ -33,42 +34,47 @@ class DriveConnector:
     def read(self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions) -> Iterator[Item]:
         """Yield what is new in exports that were not read yet, the oldest export first.
 
+        Without a folder for downloads (a dry run) it only names what would be downloaded.
+
         Raises AccessDeniedError without credentials that will do, ContextEngineError when the disk
         is too small, DependencyDownError when Google is away.
         """
         del paths
-        if options.downloads is None:
-            raise UsageError("no folder for downloads is given")
         settings, folder = options.live.drive, options.downloads
+        if folder is None:
+            with closing(Drive(settings, options.pause)) as drive:
+                yield from _not_downloaded(drive, ledger)
+            return
         with own(folder), closing(Drive(settings, options.pause)) as drive:
             yield from _Run(drive, ledger, options, folder).all()
 
 
 class _Run:
+    """Reads what is new in one Drive."""
+
     def __init__(self, drive: Drive, ledger: Ledger, options: ReadOptions, folder: Path) -> None:
-        self._drive, self._ledger, self._options = drive, ledger, options
-        self._folder = folder
+        self._drive, self._ledger, self._folder = drive, ledger, folder
+        self._progress, self._total = options.progress, 0
+        self._options = replace(options, progress=self._advance)
 
     def all(self) -> Iterator[Item]:
         """Yield the news of every export."""
-        listed = sorted(self._drive.parts(), key=lambda part: (part.export, part.number))
-        listed.sort(key=lambda part: part.export.rpartition("/")[2])
-        new = [part for part in listed if not self._is_read(part)]
+        exports = _exports(self._drive)
+        new = [part for parts in exports for part in parts if not is_read(part, self._ledger)]
+        # each byte is fetched, then read
+        self._total = 2 * sum(part.size for part in new)
         tidy(self._folder, new)
-        exports = {export: list(parts) for export, parts in groupby(listed, lambda it: it.export)}
-        for export, parts in groupby(new, lambda it: it.export):
-            yield from _gaps(exports[export])
-            yield from self._export(list(parts))
-
-    def _is_read(self, part: Part) -> bool:
-        state = self._ledger.checkpoint(_key(part))
-        return bool(state) and (state or {}).get("md5") == part.md5
+        for parts in exports:
+            if wanted := [part for part in parts if part in new]:
+                yield from _gaps(parts)
+                yield from self._export(wanted)
+        yield Checkpoint(f"{SOURCE}:drive", {"version": STATE_VERSION})
 
     def _export(self, parts: Sequence[Part]) -> Iterator[Item]:
         check_space(self._folder, parts)
         there: list[Part] = []
         for part in parts:
-            result = fetch(self._drive, part, self._folder, self._progress)
+            result = fetch(self._drive, part, self._folder, self._advance)
             if isinstance(result, BadInputError):
                 yield BadRecord(part.name, result.reason)
             else:
@@ -82,9 +88,31 @@ class _Run:
             file.unlink(missing_ok=True)
             file.parent.rmdir()
 
-    def _progress(self, size: int) -> None:
-        if self._options.progress is not None:
-            self._options.progress(size, 0)
+    def _advance(self, read: int, total: int, place: str = "") -> None:
+        del total
+        if self._progress is not None:
+            self._progress(read, self._total, place)
+
+
+def _exports(drive: Drive) -> list[list[Part]]:
+    """Return the exports in a Drive, the oldest first: each all its parts in order."""
+    listed = sorted(drive.parts(), key=lambda it: (it.taken, it.export, it.number))
+    return [list(parts) for _, parts in groupby(listed, lambda it: it.export)]
+
+
+def _not_downloaded(drive: Drive, ledger: Ledger) -> Iterator[Item]:
+    """Say what would be downloaded."""
+    for parts in _exports(drive):
+        for part in parts:
+            if not is_read(part, ledger):
+                yield UnknownRecord(part.name, "part of an export, to be downloaded")
+    yield Checkpoint(f"{SOURCE}:drive", {"version": STATE_VERSION})
+
+
+def is_read(part: Part, ledger: Ledger) -> bool:
+    """Say whether this version of a part was read before."""
+    state = ledger.checkpoint(_key(part))
+    return state is not None and state.get("md5") == part.md5
 
 
 def _key(part: Part) -> str:

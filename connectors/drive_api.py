@@ -27,18 +27,22 @@ _FILE_LIMIT = 64 << 10
 _FIELDS = "nextPageToken, files(id, name, size, md5Checksum, parents)"
 _ID = re.compile(r"[\w-]{1,200}")
 _MD5 = re.compile(r"[0-9a-f]{32}")
-_PART = re.compile(r"(takeout-\d{8}T\d{6}Z(?:-\d{1,4})?)-(\d{3,5})\.(?:zip|tgz)")
+_PART = re.compile(r"(takeout-(\d{8}T\d{6}Z)(?:-\d{1,4})?)-(\d{3,5})\.(?:zip|tgz)")
 _LIMITS = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "sharingRateLimitExceeded"})
 _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER = 401, 403, 429, 500
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of an export. export: what its parts have in common; number: which part it is."""
+    """One file of an export.
+
+    export: what its parts have in common; taken: when it was made; number: which part it is.
+    """
 
     id: str
     name: str
     export: str
+    taken: str
     number: int
     size: int
     md5: str
@@ -167,8 +171,15 @@ def _part(record: Any) -> Part | None:
     parents = record.get("parents")
     folder = str(parents[0]) if isinstance(parents, list) and parents else ""
     export = f"{folder}/{match[1]}"
-    size = int(told["size"][:18])
-    return Part(told["id"], told["name"], export, int(match[2]), size, told["md5Checksum"])
+    return Part(
+        id=told["id"],
+        name=told["name"],
+        export=export,
+        taken=match[2],
+        number=int(match[3]),
+        size=int(told["size"][:18]),
+        md5=told["md5Checksum"],
+    )
 
 
 # -- credentials ----------------------------------------------------------------------------------

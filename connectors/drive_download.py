@@ -6,10 +6,11 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from connectors.base import Progress
 from connectors.drive_api import Drive, Part
 from context_engine.errors import AlreadyRunningError, BadInputError, ContextEngineError
 from context_engine.ids import short_id
@@ -62,12 +63,10 @@ def check_space(folder: Path, parts: Sequence[Part]) -> None:
         )
 
 
-def fetch(
-    drive: Drive, part: Part, folder: Path, progress: Callable[[int], None]
-) -> Path | BadInputError:
+def fetch(drive: Drive, part: Part, folder: Path, progress: Progress) -> Path | BadInputError:
     """Download `part` and return where it lies, or why it cannot be had.
 
-    progress: called with the bytes of each piece.
+    progress: called with the bytes of what is there already, and of each piece.
     """
     path = place_of(folder, part)
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -82,9 +81,9 @@ def fetch(
     return BadInputError(part.name, "what arrived is not what Google Drive holds (MD5)")
 
 
-def _download(drive: Drive, part: Part, path: Path, progress: Callable[[int], None]) -> str:
+def _download(drive: Drive, part: Part, path: Path, progress: Progress) -> str:
     """Add to `path` what is missing of `part`; return the MD5 of the whole."""
-    hasher = hashlib.md5(usedforsecurity=False)
+    hasher, place = hashlib.md5(usedforsecurity=False), f"{part.name} from Google Drive"
     if _held(path) > part.size:
         path.unlink()
     with path.open("ab+") as file:
@@ -92,12 +91,13 @@ def _download(drive: Drive, part: Part, path: Path, progress: Callable[[int], No
         while data := file.read(_READ):
             hasher.update(data)
         position = file.tell()
+        progress(position, part.size, place)
         while position < part.size:
             data = drive.piece(part, position)
             file.write(data)
             hasher.update(data)
             position += len(data)
-            progress(len(data))
+            progress(len(data), part.size, place)
         file.flush()
         os.fsync(file.fileno())
     return hasher.hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ def preview(
     report: Preview | None = None,
 ) -> Preview:
     """Read `paths` as `collect` would and count. `outbox` need not exist."""
+    options = replace(options, downloads=None)
     report = report or Preview()
     known = SourceLedger(Outbox(outbox), ledger_name(connector)) if outbox.exists() else None
     ledger = _Unkept(known)

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -316,6 +317,32 @@ def test_what_an_older_run_left_is_removed(folder: Path, read: Read) -> None:
     stale.write_bytes(b"x")
     read()
     assert left(folder) == []
+
+
+def test_a_dry_run_only_names_what_would_be_downloaded(
+    drive: DriveServer, web: Web, read: Read, folder: Path
+) -> None:
+    dry = ReadOptions(live=LiveSettings(drive=settings_for(web)))
+    named = read_source(DriveConnector(), options=dry).unknown
+    assert [item.place for item in named] == [drive.files[FIRST][0], drive.files[SECOND][0]]
+    assert drive.sent == []
+    assert not folder.exists()
+
+
+def test_progress_reaches_its_total(drive: DriveServer, web: Web, folder: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+
+    def progress(read: int, total: int, place: str = "") -> None:
+        told.append((read, total, place))
+
+    options = options_for(settings_for(web), folder)
+    options = replace(options, progress=progress)
+    read_source(DriveConnector(), options=options)
+    size = sum(len(data) for name, data in drive.files.values() if name.endswith(".zip"))
+    assert {total for _, total, _ in told} == {2 * size}
+    # the directory of an archive is read before and after its members
+    assert 2 * size <= sum(read for read, _, _ in told) < 2.1 * size
+    assert any(place == f"{drive.files[FIRST][0]} from Google Drive" for _, _, place in told)
 
 
 def test_two_runs_at_once_are_refused(folder: Path, read: Read) -> None:
