@@ -94,6 +94,7 @@ def hit_to_json(hit: Hit) -> dict[str, Any]:
         "vector_rank": hit.vector_rank,
         "scope": hit.scope.value,
         "chunk_id": hit.chunk_id,
+        "superseded_by": f"{hit.scope.value}/{hit.superseded_by}" if hit.superseded_by else None,
     }
     if hit.explanation:
         data["explanation"] = dict(hit.explanation)
@@ -115,6 +116,8 @@ def print_hit(number: int, hit: Hit) -> None:
         )
     )
     click.echo(click.style(f"    {hit.scope.value}/{hit.path}  chunk {hit.chunk_id}", dim=True))
+    if hit.superseded_by:
+        click.echo(f"    replaced since by {hit.scope.value}/{hit.superseded_by}")
     for key, value in hit.explanation.items():
         click.echo(
             f"      {key}: {value:.3f}" if isinstance(value, float) else f"      {key}: {value}"

@@ -40,6 +40,9 @@ class Found(BaseModel):
     score: float
     bm25_rank: int | None
     vector_rank: int | None
+    superseded_by: Annotated[
+        str | None, Field(description="What replaced it since: read that first.")
+    ] = None
 
 
 def found(hit: Hit) -> Found:
@@ -59,6 +62,7 @@ def found(hit: Hit) -> Found:
         score=round(hit.score, 6),
         bm25_rank=hit.bm25_rank,
         vector_rank=hit.vector_rank,
+        superseded_by=f"{hit.scope.value}/{hit.superseded_by}" if hit.superseded_by else None,
     )
 
 

@@ -58,7 +58,8 @@ def _label(entry: Entry) -> str:
     from vault.marks import Standing
 
     if entry.standing is Standing.HOLDS:
-        return entry.confidence.value
+        replaced = ", replaced since" if entry.superseded_by else ""
+        return f"{entry.confidence.value}{replaced}"
     words = {Standing.STALE: "source changed since", Standing.WITHDRAWN: "deleted at the source"}
     return f"{entry.confidence.value}, {words[entry.standing]}"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from api.caller import Caller
 from api.operations.base import Answer, Operation, Request, Services, Word, Words
 from api.operations.earlier import first_saved
-from api.operations.found import Found, found
+from api.operations.found import Found, clip, found
 from api.operations.quoting import Label
 from api.problems import problem_of
 from context_engine.errors import ContextEngineError, UsageError
@@ -20,10 +20,14 @@ from context_engine.logs import get_logger
 from context_engine.markers import strip_injected
 from index.model import SearchRequest
 
+if TYPE_CHECKING:
+    from workers.consolidation.consolidate import Consolidated
+
 MAX_TITLE = 200
 MAX_CONTENT = 8_000
 MAX_EVIDENCE = 2_000
 _SIMILAR = 3
+_MAX_TITLE_SHOWN = 120
 _CANDIDATES = 10
 _COMPARED = 500
 """Characters of the content that are looked for in what is known already."""
@@ -70,6 +74,23 @@ class SaveInsightRequest(Request):
         return self
 
 
+class Resembles(BaseModel):
+    """A known insight that the new one was held against."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: Annotated[str, Field(description="Its note; read_memory takes it.")]
+    title: str
+    similarity: Annotated[float, Field(description="Of the words, 0 to 1.")]
+    relation: Annotated[
+        str,
+        Field(
+            description="duplicate; supersedes: the new replaced it; superseded_by: it is newer; "
+            "contradicts: it counts for more and stays, tell the owner; separate."
+        ),
+    ]
+
+
 class SaveInsightAnswer(Answer):
     """Where it went."""
 
@@ -78,10 +99,20 @@ class SaveInsightAnswer(Answer):
     outcome: Annotated[
         str,
         Field(
-            description="created; updated or unchanged: it was known already; kept: the owner "
-            "edited that note, which stays as it is; rejected: the owner turned it down before, "
-            "nothing was written."
+            description="created; updated or unchanged: it was known already, path is that note; "
+            "kept: the owner edited that note, which stays as it is; rejected: the owner turned "
+            "it down before, nothing was written."
         ),
+    ]
+    relation: Annotated[
+        str,
+        Field(
+            description="separate: new. duplicate: merged as evidence into path. supersedes: it "
+            "replaced older notes, which stay and say so."
+        ),
+    ]
+    resembles: Annotated[
+        tuple[Resembles, ...], Field(description="Known insights like it, the nearest first.")
     ]
     confidence: Label
     redacted: Annotated[
@@ -103,22 +134,27 @@ def save_insight(
 ) -> SaveInsightAnswer:
     """Write the insight into the caller's own vault, durable when this returns.
 
+    What is known already gains evidence instead; what contradicts it is replaced.
+
     Raises UsageError when nothing of it is the client's own words, NoteConflictError when a
     person keeps saving the same note.
     """
-    from vault.insights import save_insight as write
+    from workers.consolidation.consolidate import consolidate
 
     insight = _insight(caller, request, services.clock.now())
     earlier = first_saved(services.home, insight)
-    written = write(services.home, replace(insight, created=earlier) if earlier else insight)
+    insight = replace(insight, created=earlier) if earlier else insight
+    written = consolidate(services.home, insight, services.index)
     path = f"{caller.scope.value}/{written.path}" if written.path else ""
     warnings: list[str] = []
-    if written.path:
-        _tell_indexer(services, caller, written.path, warnings)
+    for changed in written.changed:
+        _tell_indexer(services, caller, changed, warnings)
     return SaveInsightAnswer(
         path=path,
         insight_id=written.insight_id,
         outcome=written.outcome,
+        relation=written.relation,
+        resembles=_resembles(caller, written),
         confidence=Confidence.RAW,
         redacted=_redactions(request),
         similar=_similar(services, caller, insight, path, warnings),
@@ -183,6 +219,18 @@ def _tell_indexer(services: Services, caller: Caller, path: str, warnings: list[
         warnings.append("saved; it becomes searchable with the next scan")
 
 
+def _resembles(caller: Caller, written: Consolidated) -> tuple[Resembles, ...]:
+    return tuple(
+        Resembles(
+            path=f"{caller.scope.value}/{item.path}",
+            title=clip(item.title, _MAX_TITLE_SHOWN),
+            similarity=item.similarity,
+            relation=item.relation,
+        )
+        for item in written.resembled
+    )
+
+
 def _similar(
     services: Services, caller: Caller, insight: Insight, path: str, warnings: list[str]
 ) -> tuple[Found, ...]:
@@ -203,7 +251,7 @@ SAVE_INSIGHT = Operation(
     description=(
         "Save one decision, learning, value, project news or fact about a person, when the owner "
         "states it or asks you to. It is kept as raw until they confirm it. Saving the same again "
-        "changes nothing. Look at similar in the answer and tell the owner of contradictions."
+        "only adds evidence. Look at resembles in the answer, tell the owner of contradictions."
     ),
     request=SaveInsightRequest,
     answer=SaveInsightAnswer,

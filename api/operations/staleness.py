@@ -13,11 +13,23 @@ if TYPE_CHECKING:
 _MAX_REFS = 20
 _MAX_WARNINGS = 3
 _MAX_NAME = 60
+_MAX_PLACE = 200
 
 
 def stale_warnings(note: Note) -> tuple[str, ...]:
-    """Return why what a note says may no longer hold: its source, then the files in its `refs`."""
-    return (*_of_source(note), *_of_files(note))
+    """Return why what a note says may no longer hold: replaced, its source, files in `refs`."""
+    return (*_replaced(note), *_of_source(note), *_of_files(note))
+
+
+def _replaced(note: Note) -> tuple[str, ...]:
+    from vault.marks import SUPERSEDED_BY
+    from vault.notefile import text_in
+
+    by = text_in(note.front, SUPERSEDED_BY)
+    if not by or note.type != "insight":
+        return ()
+    place = " ".join(by.split())[:_MAX_PLACE]
+    return (f"replaced since by {note.scope.value}/{place}: rely on that one",)
 
 
 def _of_source(note: Note) -> tuple[str, ...]:
