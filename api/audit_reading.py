@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,6 +42,38 @@ def read_audit(
         ):
             found.append(entry)
     return AuditReport(tuple(found), unreadable)
+
+
+_TAIL_BYTES = 1_000_000
+"""How much of the log is looked at for its last requests: some thousands of them."""
+
+
+def read_last(path: Path, *, client: str | None, limit: int) -> tuple[dict[str, Any], ...]:
+    """Return the last requests, newest first, however long the log is: its end alone is read."""
+    found: list[dict[str, Any]] = []
+    for line in reversed(_tail(path)):
+        entry = _entry(line)
+        if entry is not None and (client is None or entry["client"] == client):
+            found.append(entry)
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def _tail(path: Path) -> list[bytes]:
+    with opened(path, KEEP) as files:
+        lines: list[bytes] = []
+        left = _TAIL_BYTES
+        for file in reversed(files):
+            size = file.seek(0, os.SEEK_END)
+            start = file.seek(max(0, size - left))
+            read = file.read().splitlines()
+            # where reading began within a line its rest is none
+            lines = read[1 if start else 0 :] + lines
+            left -= size
+            if left <= 0:
+                break
+        return lines
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any] | None]:

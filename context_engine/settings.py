@@ -257,6 +257,11 @@ def home_from_environment() -> Path:
     return Path(os.environ.get("CE_HOME") or "~/context-engine").expanduser().absolute()
 
 
+def variables() -> frozenset[str]:
+    """Return the names of the CE_… variables that are set, in capitals."""
+    return frozenset(name.upper() for name in os.environ if name.upper().startswith("CE_"))
+
+
 def load_settings() -> Settings:
     """Read the settings of the home that CE_HOME names.
 

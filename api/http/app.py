@@ -16,9 +16,10 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.audit import AuditLog
+from api.dashboard.gate import DashboardGate
 from api.exchange import Exchange
 from api.health import index_is_readable
 from api.hook.server import Hooks, listening
@@ -67,25 +68,35 @@ def create_app(
     port: int | None = None,
     notify: Notify | None = None,
     clock: Clock | None = None,
+    stopping: threading.Event | None = None,
 ) -> Starlette:
     """Return the ASGI application.
 
     port: the one that is really bound, when `settings.api.port` is 0. notify: told about each note
-    that save_insight wrote.
+    that save_insight wrote. stopping: set when the server ends.
     """
     clock = clock or SystemClock()
     engine = Engine(settings, notify, clock)
     audit = AuditLog(settings.paths.audit_log)
+    port = settings.api.port if port is None else port
     names = names_for(
         settings.api.host,
-        settings.api.port if port is None else port,
+        port,
         settings.api.allowed_hosts,
         settings.api.allowed_origins,
     )
     sessions = _mcp_sessions(engine, audit, names)
     app = Starlette(
         routes=_routes(settings, engine, audit, sessions),
-        middleware=_middleware(settings, audit, names, clock),
+        middleware=[
+            *_outer(audit, names, clock),
+            Middleware(
+                DashboardGate,
+                names=names_for("127.0.0.1", port, (), ()),
+                make=lambda: _dashboard(settings, engine, audit, clock, stopping),
+            ),
+            *_inner(settings, clock),
+        ],
         exception_handlers={HTTPException: _http_problem},
         lifespan=_lifespan(
             settings, engine, sessions, Hooks(settings, engine.services, audit, clock)
@@ -116,14 +127,18 @@ def _routes(
     ]
 
 
-def _middleware(
-    settings: Settings, audit: AuditLog, names: Names, clock: Clock
-) -> list[Middleware]:
-    verifier = TokenVerifier(settings.paths, clock)
-    limiter = RateLimiter(settings.api.requests_per_minute, clock)
+def _outer(audit: AuditLog, names: Names, clock: Clock) -> list[Middleware]:
     return [
         Middleware(Audited, log=audit, clock=clock, unrecorded={HEALTH_PATH, METRICS_PATH}),
         Middleware(HostGuard, names=names),
+    ]
+
+
+def _inner(settings: Settings, clock: Clock) -> list[Middleware]:
+    """Return what stands before the routes of clients with tokens."""
+    verifier = TokenVerifier(settings.paths, clock)
+    limiter = RateLimiter(settings.api.requests_per_minute, clock)
+    return [
         Middleware(
             TokenGuard,
             verifier=verifier,
@@ -133,6 +148,22 @@ def _middleware(
         ),
         Middleware(BodyGuard),
     ]
+
+
+def _dashboard(
+    settings: Settings,
+    engine: Engine,
+    audit: AuditLog,
+    clock: Clock,
+    stopping: threading.Event | None,
+) -> ASGIApp:
+    # imported when the first person looks: templates and charts concern no assistant
+    from api.dashboard.app import create_dashboard
+    from api.dashboard.deck import Deck
+
+    return create_dashboard(
+        Deck(settings, engine.services, audit, clock, stopping or threading.Event())
+    )
 
 
 class _McpApp:

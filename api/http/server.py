@@ -6,9 +6,11 @@ import json
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -38,9 +40,15 @@ def serve(settings: Settings, *, notify: Notify | None = None) -> None:
     settings.paths.create()
     listener = bind(settings.api)
     host, port = listener.getsockname()[:2]
+    stopping = threading.Event()
     server = _Server(
         uvicorn.Config(
-            create_app(settings, port=port, notify=notify or OutboxNotifier(settings)),
+            create_app(
+                settings,
+                port=port,
+                notify=notify or OutboxNotifier(settings),
+                stopping=stopping,
+            ),
             lifespan="on",
             proxy_headers=False,  # X-Forwarded-* is whatever the caller writes
             server_header=False,
@@ -52,6 +60,7 @@ def serve(settings: Settings, *, notify: Notify | None = None) -> None:
         ),
         settings.paths,
         {"host": host, "port": port, "pid": os.getpid()},
+        stopping,
     )
     with _quiet_signals(), _announced(settings.paths):
         server.run(sockets=[listener])
@@ -86,10 +95,22 @@ def _bound(api: ApiSettings) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, home: Home, address: dict[str, object]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        home: Home,
+        address: dict[str, object],
+        stopping: threading.Event,
+    ) -> None:
         super().__init__(config)
         self._home = home
         self._address = address
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End what would go on for ever, then everything."""
+        self._stopping.set()
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to take requests, then say where."""

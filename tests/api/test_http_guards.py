@@ -42,7 +42,7 @@ def test_every_route_has_a_rule_and_every_rule_a_route(settings: Settings) -> No
     assert [path for path, rule in ACCESS.items() if rule is Access.OPEN] == ["/healthz"]
 
 
-@pytest.mark.parametrize("path", [*ACCESS, "/", "/v1", "/v1/nothing", "/mcp/", "/docs", "/.env"])
+@pytest.mark.parametrize("path", [*ACCESS, "/v1", "/v1/nothing", "/mcp/", "/docs", "/.env"])
 def test_without_a_valid_token_every_path_but_health_answers_the_same(
     api: RunningApi, path: str
 ) -> None:
@@ -82,7 +82,7 @@ def test_every_token_reaches_every_route(api: RunningApi, path: str, scope: Vaul
     assert reply.status_code < 500
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/nothing", "/v1/search_knowledge/", "/mcp/", "/docs"])
+@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/search_knowledge/", "/mcp/", "/docs"])
 def test_with_a_token_an_unknown_path_says_so(api: RunningApi, path: str) -> None:
     reply = api.http.get(path, headers=api.headers(VaultScope.WORK))
 
