@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,9 @@ BATCH_CHARACTERS = 2_000_000
 """Text of one commit: few fsyncs, bounded memory, little to read again after a kill."""
 
 BATCH_EVENTS = 500
+BATCH_SECONDS = 5.0
+"""Time after which what was read is committed: a slow source is read again no further back."""
+
 MAX_REPORTED = 1_000
 """Bad records kept with place and reason; all are counted."""
 
@@ -128,6 +132,7 @@ class _Batch:
         self._checkpoints: dict[str, Checkpoint] = {}
         self._characters = 0
         self._limits = (0, 0) if at_once else (BATCH_CHARACTERS, BATCH_EVENTS)
+        self._since = time.monotonic()
 
     def add(self, document: SourceDocument) -> None:
         self._documents.append(document)
@@ -138,7 +143,8 @@ class _Batch:
             self._checkpoints[checkpoint.key] = checkpoint
         # only here: what was yielded before a checkpoint must be committed before or with it
         characters, events = self._limits
-        if self._characters >= characters or len(self._documents) >= events:
+        late = time.monotonic() - self._since >= BATCH_SECONDS
+        if late or self._characters >= characters or len(self._documents) >= events:
             self.commit()
 
     def commit(self) -> None:
@@ -150,6 +156,7 @@ class _Batch:
                 run_id=self._report.run_id,
             )
         self._documents, self._checkpoints, self._characters = [], {}, 0
+        self._since = time.monotonic()
 
 
 def collect(
