@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 from connectors.base import Item, Ledger, ReadOptions
@@ -76,6 +76,8 @@ class Repository:
         start = min(state.cursor, window) if state.cursor else ""
         if not state.cursor and settings.history_days:
             start = self._days_ago(settings.history_days)
+        if self._options.since:
+            start = max(start, f"{self._options.since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
         state.forget(window)
         pages, state.pages = state.pages, {}
         listed: set[str] = set()
@@ -110,7 +112,7 @@ class Repository:
     def _get(self, url: str, parameters: Mapping[str, str] | None = None, etag: str = "") -> Reply:
         reply = self._api.get(url, parameters, etag or None)
         if self._options.progress is not None:
-            self._options.progress(reply.size, 0)
+            self._options.progress(reply.size, 0, f"github {self.name}")
         return reply
 
     def _linked(self, reply: Reply) -> Iterator[Reply]:

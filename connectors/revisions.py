@@ -249,10 +249,14 @@ class Unit:
 
 
 class Units:
-    """The units of one run: those read a moment ago are not committed yet, so they are kept."""
+    """The units of one run: those read a moment ago are not committed yet, so they are kept.
 
-    def __init__(self, ledger: Ledger, clock: Clock | None = None) -> None:
-        self._ledger, self._clock = ledger, clock
+    kept: how many; 0 where each checkpoint is committed before the next unit is opened. A run
+    that goes on for days then sees what another committed meanwhile.
+    """
+
+    def __init__(self, ledger: Ledger, clock: Clock | None = None, kept: int = UNITS) -> None:
+        self._ledger, self._clock, self._kept = ledger, clock, kept
         self._recent: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
         self._messages = 0
 
@@ -270,7 +274,7 @@ class Units:
     def _keep(self, key: str, state: Mapping[str, Any]) -> None:
         self._messages += len(state["messages"]) - _size(self._recent.pop(key, {}))
         self._recent[key] = state
-        while len(self._recent) > UNITS or (
+        while len(self._recent) > self._kept or (
             self._messages > UNIT_MESSAGES and len(self._recent) > 1
         ):
             self._messages -= _size(self._recent.popitem(last=False)[1])

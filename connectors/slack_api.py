@@ -57,6 +57,8 @@ class SlackApi:
         token = secret(settings, "slack", "token", f"a user's or bot's token with {SCOPES}")
         self._client = web_client(settings.base_url, token)
         self._options = options
+        self.place = ""
+        """What is being read, for those who are told of progress."""
 
     def call(self, method: str, **params: str) -> dict[str, Any]:
         """Return what `method` replies.
@@ -88,7 +90,7 @@ class SlackApi:
         except (OSError, HTTPException, SlackClientError, ValueError) as error:
             raise TryAgainError(f"{type(error).__name__}: {error}") from error
         if self._options.progress is not None:
-            self._options.progress(_length(response.headers), 0)
+            self._options.progress(_length(response.headers), 0, self.place)
         data = response.data
         if not isinstance(data, dict):
             raise TryAgainError("a reply that is no JSON object")

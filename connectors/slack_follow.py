@@ -119,7 +119,7 @@ class Follower:
     def _caught_up(self) -> Iterator[Item]:
         self._due = self._clock.monotonic() + CATCH_UP_SECONDS
         try:
-            for item in self._catch_up.items(self._options.live.slack):
+            for item in self._catch_up.items():
                 yield item
                 if isinstance(item, Checkpoint):
                     # Slack waits seconds for an acknowledgement, and this may take hours

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from connectors.base import Item, Ledger
+from connectors.base import Item, Ledger, ReadOptions
 from connectors.revisions import Unit
 from connectors.slack_api import RefusedError
 from connectors.slack_directory import Channel
@@ -23,7 +23,6 @@ from connectors.slack_threads import SOURCE, Messages, Place, unknown_blocks
 from connectors.slack_workspace import Workspace
 from context_engine.clock import Clock
 from context_engine.events import BadRecord, Checkpoint, UnknownRecord
-from context_engine.source_settings import SlackSettings
 
 STATE_VERSION = 1
 DAY = 86_400
@@ -72,21 +71,27 @@ class CatchUp:
     """Reads what the channels of a workspace hold. One for a run, however long that follows."""
 
     def __init__(
-        self, workspace: Workspace, messages: Messages, ledger: Ledger, clock: Clock
+        self,
+        workspace: Workspace,
+        messages: Messages,
+        ledger: Ledger,
+        options: ReadOptions,
+        clock: Clock,
     ) -> None:
         self.workspace = workspace
-        self._messages, self._ledger, self._clock = messages, ledger, clock
+        self._messages, self._ledger = messages, ledger
+        self._options, self._clock = options, clock
         self.fresh: set[tuple[str, str]] = set()
         """Channel and ts of messages of which an event told a later state than what was read."""
 
-    def items(self, settings: SlackSettings) -> Iterator[Item]:
+    def items(self) -> Iterator[Item]:
         """Yield the news of all channels."""
         self.fresh.clear()
         yield from self.workspace.problems
         self.workspace.problems.clear()
         for channel in self.workspace.channels():
             try:
-                yield from self._channel(channel, settings)
+                yield from self._channel(channel)
             except RefusedError as error:
                 yield BadRecord(f"slack {channel.label}", error.reason)
 
@@ -98,13 +103,17 @@ class CatchUp:
         """Return where the messages of a channel lie."""
         return Place(f"slack {channel.label}", channel, self.workspace.export)
 
-    def _channel(self, channel: Channel, settings: SlackSettings) -> Iterator[Item]:
-        key = f"{SOURCE}:{channel.channel_id}/live"
+    def _channel(self, channel: Channel) -> Iterator[Item]:
+        key, settings = f"{SOURCE}:{channel.channel_id}/live", self._options.live.slack
+        if not self._options.follow:
+            self.workspace.api.place = f"slack {channel.label}"
         cursor = _load(self._ledger.checkpoint(key), channel.label)
         now = int(self._clock.now().timestamp())
         window = settings.window_days * DAY
-        floor = _floor(now - settings.history_days * DAY) if settings.history_days else 0
-        since = max(_floor(now - window), 0 if cursor.high else floor)
+        floor = self._floor(now)
+        since = _floor(now - window)
+        if not cursor.high or self._options.since:
+            since = max(since, floor)
         threads: dict[str, str] = {}
         yield from self._window(channel, cursor, (since, now, settings.reply_days), threads)
         if 0 < cursor.high < since:
@@ -120,6 +129,12 @@ class CatchUp:
             yield from self._settle(channel, messages, None)
             yield replace(cursor, low=start).checkpoint(key)
         yield replace(cursor, low=floor).checkpoint(key)
+
+    def _floor(self, now: int) -> int:
+        """Return the second before which nothing is wanted."""
+        days, since = self._options.live.slack.history_days, self._options.since
+        first = now - days * DAY if days else 0
+        return _floor(max(first, int(since.timestamp()) if since else 0))
 
     def _window(
         self,

@@ -37,12 +37,11 @@ class SlackLiveConnector:
         Slack is away.
         """
         del paths
-        settings = options.live.slack
-        workspace = load_workspace(SlackApi(options), options.owner_name, settings.channels)
+        workspace = load_workspace(SlackApi(options), options)
         messages = Messages(ledger, options, self._clock)
-        catch_up = CatchUp(workspace, messages, ledger, self._clock)
+        catch_up = CatchUp(workspace, messages, ledger, options, self._clock)
         if not options.follow:
-            yield from catch_up.items(settings)
+            yield from catch_up.items()
             return
         from connectors.slack_follow import Follower
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.pieces import PartCounter
-from connectors.revisions import FOR_GOOD, Unit, Units, remember
+from connectors.revisions import FOR_GOOD, UNITS, Unit, Units, remember
 from connectors.slack_directory import Channel, Directory
 from connectors.slack_messages import (
     NOISE,
@@ -76,7 +76,7 @@ class Messages:
     def __init__(self, ledger: Ledger, options: ReadOptions, clock: Clock) -> None:
         self._ledger, self._options, self._clock = ledger, options, clock
         self._threads: OrderedDict[str, _Thread] = OrderedDict()
-        self._units = Units(ledger)
+        self._units = Units(ledger, clock, kept=0 if options.follow else UNITS)
 
     def open(self, channel: Channel, day: str) -> Unit:
         """Return what was sent of the messages that a channel holds of one day (UTC)."""

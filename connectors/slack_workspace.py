@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.base import ReadOptions
 from connectors.owners import name_key
 from connectors.slack_api import SCOPES, SERVICE, RefusedError, SlackApi
 from connectors.slack_directory import Channel, Directory
@@ -75,7 +76,7 @@ class Workspace:
         return channel_id in self.channel_ids
 
 
-def load_workspace(api: SlackApi, owner_name: str, channels: tuple[str, ...]) -> Workspace:
+def load_workspace(api: SlackApi, options: ReadOptions) -> Workspace:
     """Ask who and what there is. Raises AccessDeniedError when the token does not allow it."""
     directory = Directory()
     try:
@@ -88,9 +89,9 @@ def load_workspace(api: SlackApi, owner_name: str, channels: tuple[str, ...]) ->
     directory.domain = domain[1] if domain else None
     workspace = Workspace(
         api=api,
-        export=export_of(directory, owner_name),
+        export=export_of(directory, options.owner_name),
         user_id=str(me.get("user_id") or ""),
-        wanted=frozenset(name_key(name.removeprefix("#")) for name in channels),
+        wanted=frozenset(name_key(name.removeprefix("#")) for name in options.live.slack.channels),
     )
     for kind in KINDS:
         _list(workspace, kind)
@@ -118,3 +119,9 @@ def _not_found(workspace: Workspace) -> Iterator[BadRecord]:
     }
     for name in sorted(workspace.wanted - found):
         yield BadRecord("slack.channels", f"the token sees no channel {name!r}")
+    if not workspace.channel_ids and not workspace.wanted:
+        yield BadRecord(
+            SERVICE,
+            "the token's user is a member of no channel: /invite the app to one, or name "
+            "public channels in [slack] channels",
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from api.cli.common import json_option, print_json
-from connectors.base import LiveConnector
+from connectors.base import Connector, FollowedConnector, LiveConnector
 from connectors.registry import SOURCES, load
 
 
@@ -21,7 +21,7 @@ def command(as_json: bool) -> None:
                 "name": name,
                 "accepts": connector.accepts,
                 "default_paths": [str(path) for path in connector.default_paths],
-                "needs": connector.needs if isinstance(connector, LiveConnector) else "",
+                "needs": _needs(connector),
             }
         )
     if as_json:
@@ -31,3 +31,9 @@ def command(as_json: bool) -> None:
         click.echo(f"{row['name']:<16} {row['accepts']}")
         if row["needs"]:
             click.echo(f"{'':<16} needs {row['needs']}")
+
+
+def _needs(connector: Connector) -> str:
+    if isinstance(connector, FollowedConnector):
+        return f"{connector.needs}; to --follow also {connector.needs_to_follow}"
+    return connector.needs if isinstance(connector, LiveConnector) else ""

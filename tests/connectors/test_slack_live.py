@@ -53,10 +53,11 @@ class Reader:
         self.settings = SlackSettings(token=SecretStr(TOKEN), base_url=slack.url)
         self.ledger = MemoryLedger()
         self.clock, self.pauses = clock, pauses
+        self.since: datetime | None = None
 
     def options(self) -> ReadOptions:
         live = LiveSettings(slack=self.settings)
-        return ReadOptions(owner_name="Aki", live=live, pause=self.pauses.append)
+        return ReadOptions(owner_name="Aki", live=live, pause=self.pauses.append, since=self.since)
 
     def read(self) -> Reading:
         connector = SlackLiveConnector(self.clock)
@@ -374,6 +375,19 @@ def test_a_cursor_that_leads_back_ends(slack: SlackServer, reader: Reader) -> No
     slack.faults.add("users.list", *[Fault(body=body % name) for name in (b"a", b"b", b"a", b"c")])
     reader.read()
     assert slack.called("users.list") == 3
+
+
+def test_since_asks_for_no_more_than_is_wanted(slack: SlackServer, reader: Reader) -> None:
+    slack.say(GENERAL, *(ago(day) for day in (0, 3, 40)))
+    reader.since = datetime(2026, 11, 1, tzinfo=UTC)
+    assert said(reader.read()) == ["day 0"]
+    asked = [params["oldest"] for name, params in slack.calls if name == "conversations.history"]
+    assert asked == [f"{int(reader.since.timestamp())}.000000"]
+
+
+def test_a_member_of_nothing_is_told_what_to_do(slack: SlackServer, reader: Reader) -> None:
+    slack.channels.clear()
+    assert "/invite" in reader.read().bad[0].reason
 
 
 def test_no_secret_is_logged_or_kept(
