@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 from api.operations.base import Services, tell_nobody
 from context_engine.clock import Clock, SystemClock
@@ -74,6 +75,7 @@ class Engine:
             index=Searcher(home, RememberingEmbedder(embedder)),
             owner_name=settings.owner_name,
             clock=self._clock,
+            project_silence=timedelta(days=settings.project_silence_days),
             notify=self._notify or tell_nobody,
             usage=UsageLog(home.state / FILE, self._clock),
         )

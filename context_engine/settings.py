@@ -178,15 +178,17 @@ class Settings(BaseSettings):
     """Scope of folders that no rule matches: personal, work or public."""
     scope_rule: tuple[ScopeRuleSettings, ...] = ()
     """`[[scope_rule]]` with `path` (`~/work/**`) and `scope`; the most specific one wins."""
+    project_silence_days: Annotated[int, Field(ge=1)] = 60
+    """After so many days without news a project counts as paused, until there is some again."""
     routine: tuple[RoutineSettings, ...] = ()
     """`[[routine]]`: what the engine does by itself, see [routines](routines.md)."""
     llm: LLMSettings = LLMSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     workers: WorkerSettings = WorkerSettings()
     api: ApiSettings = ApiSettings()
+    hooks: HookSettings = HookSettings()
     redaction: RedactionSettings = RedactionSettings()
     slack: SlackSettings = SlackSettings()
-    hooks: HookSettings = HookSettings()
     github: GitHubSettings = GitHubSettings()
     confluence: ConfluenceSettings = ConfluenceSettings()
     drive: DriveSettings = DriveSettings()

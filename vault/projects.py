@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -26,6 +26,21 @@ _NEXT = frozenset(
 _BULLET = re.compile(
     r"^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ ]\][ \t]+)?(?!\[[xX]\])(.+)$", re.MULTILINE
 )
+
+
+_GOAL_SAID = re.compile(
+    r"(?:目標|目的|ゴール)は|\b(?:goal|aim|purpose)\s(?:is|of|was)\b|\baims?\sto\b", re.IGNORECASE
+)
+_NEXT_SAID = re.compile(
+    r"次(?:は|に|の一手|のステップ)|残り|待ち|未着手|\bnext\b|\bremain(?:s|ing)\b|\bto\sdo\b"
+    r"|\bstill\sneeds?\b|\bwait(?:s|ing)\sfor\b|\bblocked\b",
+    re.IGNORECASE,
+)
+_NEXT_AMONG = 20
+"""The latest insights that next steps are looked for in."""
+_NEXT_LENGTH = 3
+_STATEMENT = 400
+"""Characters of an insight."""
 
 
 class State(StrEnum):
@@ -78,7 +93,9 @@ def active_projects(
     its note is not changed. Notes that cannot be read are passed over.
     """
     projects = [project_state(note) for note in project_notes(home, scope)]
-    active = [project for project in projects if _is_active(project, now, silence)]
+    if now is not None and silence is not None:
+        projects = [after_silence(project, now, silence) for project in projects]
+    active = [project for project in projects if project.state is State.ACTIVE]
     return tuple(sorted(active, key=lambda project: project.updated, reverse=True)[:limit])
 
 
@@ -89,25 +106,50 @@ def project_notes(home: Home, scope: Scope) -> tuple[Note, ...]:
 
 
 def project_state(note: Note) -> ProjectState:
-    """Return what a project's note says; front matter first, then headings like `## Goal`."""
-    said = (entry for entry in note.entries if entry.standing is not Standing.WITHDRAWN)
+    """Return what a project's note says.
+
+    Front matter goes first, then headings like `## Goal`, then what its insights say of goal and
+    next steps: the newest that nothing replaced.
+    """
+    said = (entry for entry in note.entries if _counts(entry))
     entries = sorted(said, key=_time_of, reverse=True)
     return ProjectState(
         scope=note.scope,
         path=note.path,
         name=note.title,
         state=_STATES.get((text_in(note.front, "state") or "").strip().lower(), State.ACTIVE),
-        goal=text_in(note.front, "goal") or _section(note, _GOAL),
-        next_steps=_next_steps(note),
+        goal=text_in(note.front, "goal") or _section(note, _GOAL) or _said_goal(entries),
+        next_steps=_next_steps(note) or _said_next(entries),
         updated=_updated(note),
         log=tuple(entries[:_LOG_LENGTH]),
     )
 
 
-def _is_active(project: ProjectState, now: datetime | None, silence: timedelta | None) -> bool:
-    if project.state is not State.ACTIVE:
-        return False
-    return now is None or silence is None or now - project.updated < silence
+def after_silence(project: ProjectState, now: datetime, silence: timedelta) -> ProjectState:
+    """Return the project paused when nothing was heard of it for so long, else as it is.
+
+    The next insight about it makes it active again: its note never said otherwise.
+    """
+    quiet = project.state is State.ACTIVE and now - project.updated >= silence
+    return replace(project, state=State.PAUSED) if quiet else project
+
+
+def _counts(entry: Entry) -> bool:
+    return entry.standing is not Standing.WITHDRAWN and entry.superseded_by is None
+
+
+def _said_goal(entries: Sequence[Entry]) -> str | None:
+    texts = (_statement(entry) for entry in entries)
+    return next((text for text in texts if _GOAL_SAID.search(text)), None)
+
+
+def _said_next(entries: Sequence[Entry]) -> tuple[str, ...]:
+    texts = [_statement(entry) for entry in entries[:_NEXT_AMONG]]
+    return tuple(text for text in texts if _NEXT_SAID.search(text))[:_NEXT_LENGTH]
+
+
+def _statement(entry: Entry) -> str:
+    return " ".join(entry.statement.content[:_STATEMENT].split())
 
 
 def _updated(note: Note) -> datetime:

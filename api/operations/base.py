@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 
@@ -55,6 +56,8 @@ class Services:
     notify: Callable[[Scope, str], None] = tell_nobody
     """Called with the scope and vault path of a note that was just written."""
     shelf: Shelf = field(default_factory=Shelf)
+    project_silence: timedelta | None = None
+    """After how long without news a project counts as paused; None: never."""
     usage: UsageLog = field(default_factory=UsageLog)
 
 

@@ -47,13 +47,24 @@ class ProjectSummary(BaseModel):
 
 
 def all_projects(services: Services, caller: Caller) -> tuple[ProjectState, ...]:
-    """Return the projects that the caller may read, whatever their state, newest first."""
+    """Return the projects that the caller may read, whatever their state, newest first.
+
+    One of which nothing was heard for long counts as paused.
+    """
     found = [
-        project
+        _after_silence(services, project)
         for scope in caller.scope.readable
         for project in services.shelf.projects(services.home, scope)
     ]
     return tuple(sorted(found, key=lambda project: (project.updated, project.path), reverse=True))
+
+
+def _after_silence(services: Services, project: ProjectState) -> ProjectState:
+    from vault.projects import after_silence
+
+    if services.project_silence is None:
+        return project
+    return after_silence(project, services.clock.now(), services.project_silence)
 
 
 def summarise(project: ProjectState) -> ProjectSummary:
