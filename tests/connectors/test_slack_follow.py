@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,13 +15,18 @@ from pydantic import SecretStr
 
 import connectors.slack_follow
 from connectors.base import ReadOptions
+from connectors.slack_api import SlackApi
+from connectors.slack_follow import Follower
+from connectors.slack_history import CatchUp
 from connectors.slack_live import SlackLiveConnector
+from connectors.slack_threads import Messages
+from connectors.slack_workspace import load_workspace
 from context_engine.clock import ManualClock
 from context_engine.errors import AccessDeniedError
 from context_engine.events import BadRecord, Checkpoint, SourceDocument, Utterance
 from context_engine.source_settings import LiveSettings, SlackSettings
 from support.http_faults import Fault
-from support.slack import Record, message, ts
+from support.slack import FIRST, Record, message, ts
 from support.slack_server import APP_TOKEN, TOKEN, SlackServer, Socket, slack_server
 from support.transcripts import MemoryLedger
 
@@ -198,3 +204,41 @@ def test_a_refused_app_token_is_said_with_what_to_do(slack: SlackServer) -> None
     with pytest.raises(AccessDeniedError, match="invalid_auth") as raised:
         list(SlackLiveConnector().read([], MemoryLedger(), options))
     assert "xapp-old" not in str(raised.value)
+
+
+def test_an_event_while_catching_up_is_not_undone_by_what_was_read_before_it(
+    slack: SlackServer,
+) -> None:
+    yesterday = {**message(0, "yesterday"), "ts": f"{FIRST - 86_400}.000001"}
+    slack.say(GENERAL, yesterday, message(1, "draft"), message(2, "stays"))
+    following = Following(slack)
+    options, ledger = following.options, following.ledger
+    messages = Messages(ledger, options, CLOCK)
+    workspace = load_workspace(SlackApi(options), options)
+    follower = Follower(
+        CatchUp(workspace, messages, ledger, options, CLOCK), messages, options, CLOCK
+    )
+    edit = message(1, "final", edited={"user": "U00000KIM", "ts": ts(50)})
+    told = [
+        _hidden("message_changed", message=edit),
+        _hidden("message_deleted", deleted_ts=ts(2), previous_message=message(2, "stays")),
+        event(3, "quite new"),
+    ]
+    last: dict[str, Utterance] = {}
+    pending: list[SourceDocument] = []
+    for item in follower._caught_up():
+        if isinstance(item, SourceDocument):
+            pending.append(item)
+        elif isinstance(item, Checkpoint):
+            ledger.commit(pending, item)
+            last |= {each.native_id: each for document in pending for each in document.utterances}
+            pending = []
+            for number, each in enumerate(told):
+                envelope = {"envelope_id": str(number), "payload": {"event": each}}
+                follower._inbox.put(json.dumps(envelope))
+            told = []
+    assert {name.partition(":")[2]: each.text for name, each in last.items()} == {
+        yesterday["ts"]: "yesterday",
+        ts(1): "final",
+        ts(3): "quite new",
+    }
