@@ -6,12 +6,13 @@ VENV := .venv
 MODELS := .venv-models
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-models lint types check clean help
+.PHONY: demo test test-models test-clients lint types check clean help
 
 help:
 	@echo "make demo   try everything on sample sessions, in a temporary home"
 	@echo "make test   install what the tests need and run them"
 	@echo "make test-models  the tests of sentence-transformers, with torch, in an environment of their own"
+	@echo "make test-clients  the tests with the real Claude Code, Codex and Gemini CLI; npm fetches 900 MB"
 	@echo "make check  format, lint, types, layers: what .ci/run does before the tests"
 	@echo "make clean  remove the environments"
 
@@ -20,6 +21,12 @@ demo: $(VENV)/.runtime
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+# the clients themselves, against a stand-in for the model's API; nothing leaves the machine
+test-clients: $(VENV)/.dev
+	npm install --prefix .clients --no-audit --no-fund --loglevel=error \
+		@anthropic-ai/claude-code @openai/codex @google/gemini-cli
+	$(BIN)/python -m pytest -m long tests/assistants/test_real_clients.py
 
 # an environment of its own: torch is large, and the product must work without it
 test-models: $(MODELS)/.models
@@ -57,4 +64,4 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(MODELS)
+	rm -rf .clients $(VENV) $(MODELS)

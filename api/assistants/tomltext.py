@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from itertools import pairwise
 
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
@@ -28,9 +29,8 @@ def without_table(text: str, parent: str, name: str) -> str:
     tomllib.loads(text)
     ours = re.compile(rf'[ \t]*\[\s*{parent}\s*\.\s*(?:"{name}"|{name})\s*[.\]]')
     starts = [match.start() for match in _HEADER.finditer(text)]
-    ends = [*starts[1:], len(text)]
     kept = text[: starts[0]] if starts else text
-    for start, end in zip(starts, ends, strict=True):
+    for start, end in pairwise((*starts, len(text))):
         if not ours.match(text, start):
             kept += text[start:end]
     tomllib.loads(kept)
