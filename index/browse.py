@@ -72,6 +72,22 @@ def latest(home: Home, scope: Scope, *, before: int | None, limit: int) -> list[
     return [_entry(row) for row in rows]
 
 
+def undecided(home: Home, scope: Scope) -> list[tuple[float, str]]:
+    """Return (creation, path) of the notes that may hold raw insights, the newest first.
+
+    Creation is in Unix seconds. Of projects and people all notes are named: their sections are
+    judged one by one. Reads the table of notes once, and no note. Raises IndexCorruptError.
+    """
+    with _opened(home, scope) as connection:
+        if connection is None:
+            return []
+        rows = connection.execute(
+            "SELECT coalesce(created, 0), path FROM note WHERE error IS NULL"
+            " AND (confidence = 'raw' OR type IN ('project', 'person')) ORDER BY 1 DESC, 2"
+        ).fetchall()
+    return [(float(str(created)), str(path)) for created, path in rows]
+
+
 def _entry(row: tuple[apsw.SQLiteValue, ...]) -> NoteEntry:
     number, path, title, *texts, created, error = row
     summary, kind, confidence, source, project = (str(text) if text else None for text in texts)

@@ -66,6 +66,14 @@ def _paths(root: Path, insight_id: str) -> Iterator[str]:
                     yield file.path
 
 
+def items_in(home: Home, scope: Scope, path: str) -> tuple[Item, ...]:
+    """Return the insights of one note, none when it cannot be read."""
+    try:
+        return tuple(_items(read_note(home, scope, path)))
+    except ContextEngineError:
+        return ()
+
+
 @lru_cache(maxsize=50_000)
 def _items_in(home: Home, scope: Scope, file: NoteFile, key: str) -> tuple[Item, ...]:
     # `file` holds size and time: another version is another key, as is another key of the seals

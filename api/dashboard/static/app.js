@@ -19,6 +19,37 @@ for (const select of document.querySelectorAll(".choices select")) {
 }
 document.documentElement.classList.add("scripted");
 
+// review: j and k walk through the insights, the other keys press what is shown on the one in focus
+const insights = () => [...document.querySelectorAll("[data-insight]")];
+const current = () => document.activeElement && document.activeElement.closest("[data-insight]");
+const ACTS = { a: "accept", x: "reject", e: "edit", o: "open", i: "identity", " ": "choose" };
+
+const walk = (step) => {
+  const all = insights();
+  const at = all.indexOf(current());
+  const next = all[at < 0 ? 0 : Math.min(Math.max(at + step, 0), all.length - 1)];
+  if (next) next.focus();
+  return Boolean(next);
+};
+
+const act = (key) => {
+  const target = current() && ACTS[key] && current().querySelector(`[data-act="${ACTS[key]}"]`);
+  if (!target) return false;
+  if (target.matches("details")) target.open = !target.open;
+  else target.click();
+  return true;
+};
+
+let place = 0;
+document.addEventListener("htmx:beforeRequest", () => {
+  place = Math.max(insights().indexOf(current()), 0);
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id !== "inbox" && !event.target.closest("#inbox")) return;
+  const all = insights();
+  if (!current() && all.length) all[Math.min(place, all.length - 1)].focus();
+});
+
 const typing = (target) => target.matches("input, textarea, select, [contenteditable]");
 
 document.addEventListener("keydown", (event) => {
@@ -28,6 +59,12 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (typing(event.target) && event.target.type !== "checkbox") return;
+  const step = { j: 1, k: -1 }[event.key];
+  const pressed = event.key === " " && event.target.matches("button, summary, a, input");
+  if (!pressed && (step ? walk(step) : act(event.key))) {
+    event.preventDefault();
+    return;
+  }
   const wanted = CSS.escape(event.key);
   const target = document.querySelector(`[data-key="${wanted}"]`);
   if (!target) return;
