@@ -1,27 +1,14 @@
-"""How fast, and in how much memory, the Confluence connector reads one large `entities.xml`.
+"""A generated space export of Confluence, `entities.xml`, of any size.
 
-    python benchmarks/confluence.py [--megabytes 300] [--runs 3] [--json]
-
-The export is generated once and kept in benchmarks/.cache: pages with three old versions each,
-comments, users and the bookkeeping around them, bodies before their pages. Each run is a fresh
-process; what it yields is dropped. Speed is by processor time; the peak is that process's
-resident set.
+Pages with three old versions each, comments, users and the bookkeeping around them, bodies before
+their pages.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
-import resource
-import statistics
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-
-from fresh import run_fresh
-from parse import CACHE, Forgetful
 
 WORDS = [
     "cache",
@@ -36,29 +23,6 @@ WORDS = [
     "手順",
     "を",
 ]
-
-
-def parse(path: Path) -> dict[str, float]:
-    """Read `path` to its end in this process."""
-    from connectors.base import ReadOptions
-    from connectors.confluence import CONNECTOR
-    from context_engine.events import SourceDocument
-
-    started, characters, documents = time.process_time(), 0, 0
-    for item in CONNECTOR.read([path], Forgetful(), ReadOptions()):
-        if isinstance(item, SourceDocument):
-            documents += 1
-            characters += sum(len(utterance.text) for utterance in item.utterances)
-    # of the processor: other work on the machine does not count
-    seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {
-        "seconds": seconds,
-        "megabytes_per_second": path.stat().st_size / 1e6 / seconds,
-        "peak_rss_mb": peak / (1e6 if sys.platform == "darwin" else 1e3),
-        "documents": documents,
-        "characters": characters,
-    }
 
 
 def generate(path: Path, size: int) -> None:
@@ -141,41 +105,3 @@ def _section(rng: random.Random) -> str:
 
 def _words(rng: random.Random, count: int) -> str:
     return " ".join(rng.choices(WORDS, k=count))
-
-
-def main() -> None:
-    """Measure, and print a line or JSON."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--megabytes", type=int, default=300)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--only-parse", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.only_parse:
-        print(json.dumps(parse(arguments.only_parse)))
-        return
-    path = CACHE / f"confluence-{arguments.megabytes}/entities.xml"
-    if not path.exists() or path.stat().st_size < arguments.megabytes * 1_000_000:
-        print(f"generating {arguments.megabytes} MB …", file=sys.stderr)
-        generate(path, arguments.megabytes * 1_000_000)
-    runs = [run_fresh(__file__, "--only-parse", str(path)) for _ in range(arguments.runs)]
-    speeds = [run["megabytes_per_second"] for run in runs]
-    report = {
-        "file_mb": round(path.stat().st_size / 1e6, 1),
-        "runs": arguments.runs,
-        "megabytes_per_second": round(statistics.median(speeds), 1),
-        "peak_rss_mb": round(max(run["peak_rss_mb"] for run in runs), 1),
-        "documents": runs[0]["documents"],
-        "characters": runs[0]["characters"],
-    }
-    if arguments.json:
-        print(json.dumps(report))
-    else:
-        print(
-            f"{report['file_mb']} MB at {report['megabytes_per_second']} MB/s (median of"
-            f" {report['runs']}), peak {report['peak_rss_mb']} MB"
-        )
-
-
-if __name__ == "__main__":
-    main()

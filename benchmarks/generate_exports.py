@@ -1,45 +1,22 @@
-"""How fast, and in how much memory, exports of assistants are read.
-
-    python benchmarks/exports.py [--megabytes 200] [--only KIND] [--json]
-
-Each kind is generated once, zipped, and kept in benchmarks/.cache. Each run is a fresh process that
-parses only; what it yields is dropped. `photos` is a Takeout nine tenths of which are pictures.
-"""
+"""Generated exports of any size, as each source gives them. The same size gives the same words."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
-import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fresh import run_fresh
-
 CACHE = Path(__file__).parent / ".cache"
 START = datetime(2026, 11, 1, tzinfo=UTC)
+PHOTO = 4_000_000
 WORDS = ("valkey", "redis", "license", "queue", "決めた", "理由", "計測", "キュー", "index", "shop",
          "deploy", "review", "the", "because", "after", "会議", "顧客", "仕様", "速度")  # fmt: skip
-
-
-class Forgetful:
-    """A ledger that knows nothing."""
-
-    def checkpoint(self, key: str) -> Mapping[str, Any] | None:
-        """Return nothing."""
-        del key
-        return None
-
-    def seen(self, native_ids: Sequence[str]) -> set[str]:
-        """Return nothing."""
-        del native_ids
-        return set()
 
 
 def _text(rng: random.Random, words: int) -> str:
@@ -115,24 +92,43 @@ def _gemini_page(rng: random.Random, number: int) -> bytes:
     ).encode()
 
 
-Make = Callable[[random.Random, int], bytes]
-_PAGE = (b"<html><body>", b"", b"</body></html>")
-_ARRAY = (b"[", b",\n", b"]")
-KINDS: Mapping[str, tuple[str, str, Make, tuple[bytes, bytes, bytes]]] = {
-    "claude-ai": ("claude_ai", "conversations.json", _claude, _ARRAY),
-    "chatgpt": ("chatgpt", "conversations.json", _chatgpt, _ARRAY),
-    "takeout-json": ("takeout", "Takeout/My Activity/Gemini Apps/MyActivity.json", _gemini, _ARRAY),
-    "takeout-html": (
-        "takeout",
-        "Takeout/My Activity/Gemini Apps/MyActivity.html",
-        _gemini_page,
-        _PAGE,
-    ),
-    "photos": ("takeout", "Takeout/My Activity/Gemini Apps/MyActivity.json", _gemini, _ARRAY),
-}
+def _comment(rng: random.Random, number: int) -> bytes:
+    web, api = "https://github.com/aki/shop", "https://api.github.com/repos/aki/shop"
+    at = (START + timedelta(minutes=number)).isoformat()
+    pull = number // 20
+    comment = {
+        "node_id": f"PRRC_{number}",
+        "path": "compose.yaml",
+        "line": 12,
+        "diff_hunk": "@@ -1,3 +1,3 @@\n-image: redis\n+image: valkey",
+        "user": {"login": f"user{number % 5}", "type": "User"},
+        "body": _text(rng, 60),
+        "html_url": f"{web}/pull/{pull}#discussion_r{number}",
+        "pull_request_url": f"{api}/pulls/{pull}",
+        "created_at": at,
+        "updated_at": at,
+        "_links": {"self": {"href": f"{api}/pulls/comments/{number}"}},
+    }
+    return json.dumps(comment, ensure_ascii=False).encode()
 
 
-def _records(make: Make, frame: tuple[bytes, bytes, bytes], size: int) -> Iterator[bytes]:
+Files = Iterator[tuple[str, Iterator[bytes]]]
+
+
+def _one(
+    name: str, make: Callable[[random.Random, int], bytes], frame: tuple[bytes, bytes, bytes]
+) -> Callable[[int], Files]:
+    """Return what gives a single file of records, of at least so many bytes."""
+
+    def files(size: int) -> Files:
+        yield name, _records(make, frame, size)
+
+    return files
+
+
+def _records(
+    make: Callable[[random.Random, int], bytes], frame: tuple[bytes, bytes, bytes], size: int
+) -> Iterator[bytes]:
     rng, written, number = random.Random(6), 0, 0
     opening, between, closing = frame
     yield opening
@@ -144,91 +140,118 @@ def _records(make: Make, frame: tuple[bytes, bytes, bytes], size: int) -> Iterat
     yield closing
 
 
-def export(kind: str, megabytes: int) -> Path:
+def _slack(size: int) -> Files:
+    rng, written = random.Random(6), 0
+    users = [{"id": f"U{n}", "name": f"user{n}"} for n in range(20)]
+    yield "users.json", iter([json.dumps(users).encode()])
+    channels = [{"id": f"C{n}", "name": f"channel{n}"} for n in range(20)]
+    yield "channels.json", iter([json.dumps(channels).encode()])
+    day = START
+    while written < size:
+        for channel in channels:
+            data = json.dumps(_day(rng, day), ensure_ascii=False).encode()
+            written += len(data)
+            yield f"{channel['name']}/{day:%Y-%m-%d}.json", iter([data])
+        day -= timedelta(days=1)
+
+
+def _day(rng: random.Random, day: datetime) -> list[dict[str, Any]]:
+    messages = []
+    for number in range(100):
+        text = _text(rng, 25)
+        words = {"type": "text", "text": text}
+        section = {"type": "rich_text_section", "elements": [words]}
+        ts = f"{day.timestamp() + 60 * number:.0f}.{number:06d}"
+        messages.append(
+            {
+                "type": "message",
+                "user": f"U{rng.randrange(20)}",
+                "ts": ts,
+                "text": text,
+                "blocks": [{"type": "rich_text", "elements": [section]}],
+            }
+        )
+        if number % 10 == 1:
+            messages[-1]["thread_ts"] = messages[-2]["thread_ts"] = messages[-2]["ts"]
+    return messages
+
+
+def _notes(size: int) -> Files:
+    rng, written, day = random.Random(6), 0, START
+    while written < size:
+        sections = (f"## {_text(rng, 4)}\n\n{_text(rng, 120)}\n" for _ in range(8))
+        data = f"# {day:%Y-%m-%d}\n\n{chr(10).join(sections)}".encode()
+        written += len(data)
+        yield f"worklog/{day:%Y-%m-%d-%H}.md", iter([data])
+        day -= timedelta(hours=1)
+
+
+def _meetings(size: int) -> Files:
+    rng, written, day = random.Random(6), 0, START
+    while written < size:
+        cues = (_cue(rng, 30 * number) for number in range(120))
+        data = f"WEBVTT\n\n{chr(10).join(cues)}".encode()
+        written += len(data)
+        yield f"meetings/{day:%Y-%m-%d-%H} weekly.vtt", iter([data])
+        day -= timedelta(hours=1)
+
+
+def _cue(rng: random.Random, start: int) -> str:
+    def clock(seconds: int) -> str:
+        return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+    # each recording has times of its own: the same ones would be the same meeting
+    begins = f"{clock(start)}.{rng.randrange(999):03d}"
+    said = f"<v user{rng.randrange(6)}>{_text(rng, 30)}</v>"
+    return f"{begins} --> {clock(start + 29)}.999\n{said}\n"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What one kind of export is made of, and which connector reads it.
+
+    messages: about how many a megabyte holds. photos: share of the bytes that are pictures.
+    """
+
+    connector: str
+    files: Callable[[int], Files]
+    messages: int
+    photos: float = 0.0
+
+
+_PAGE = (b"<html><body>", b"", b"</body></html>")
+_ARRAY = (b"[", b",\n", b"]")
+_LINES = (b"", b"\n", b"\n")
+_LOG = "Takeout/My Activity/Gemini Apps/MyActivity"
+KINDS: Mapping[str, Kind] = {
+    "claude-ai": Kind("claude_ai", _one("conversations.json", _claude, _ARRAY), 400),
+    "chatgpt": Kind("chatgpt", _one("conversations.json", _chatgpt, _ARRAY), 700),
+    "takeout-json": Kind("takeout", _one(f"{_LOG}.json", _gemini, _ARRAY), 600),
+    "takeout-html": Kind("takeout", _one(f"{_LOG}.html", _gemini_page, _PAGE), 600),
+    "photos": Kind("takeout", _one(f"{_LOG}.json", _gemini, _ARRAY), 60, photos=0.9),
+    "slack": Kind("slack", _slack, 1_500),
+    "github": Kind("github", _one("comments.jsonl", _comment, _LINES), 900),
+    "markdown": Kind("markdown", _notes, 1_000),
+    "meeting": Kind("meeting", _meetings, 2_000),
+}
+
+
+def export(name: str, megabytes: int) -> Path:
     """Return a zip of this kind that holds so much, made on first use."""
-    path = CACHE / f"export-{kind}-{megabytes}.zip"
+    path = CACHE / f"export-{name}-{megabytes}.zip"
     if path.exists():
         return path
     CACHE.mkdir(exist_ok=True)
-    print(f"generating {megabytes} MB of {kind} …", file=sys.stderr)
-    _, name, make, frame = KINDS[kind]
-    photos = megabytes * 9 // 40 if kind == "photos" else 0
+    print(f"generating {megabytes} MB of {name} …", file=sys.stderr)
+    kind, size = KINDS[name], megabytes * 1_000_000
     unfinished = path.with_suffix(".part")
     with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open(name, "w", force_zip64=True) as member:
-            for piece in _records(make, frame, (megabytes - 4 * photos) * 1_000_000):
-                member.write(piece)
-        for number in range(photos):
-            noise = random.Random(number).randbytes(4_000_000)
+        for file, pieces in kind.files(int(size * (1 - kind.photos))):
+            with archive.open(file, "w", force_zip64=True) as member:
+                for piece in pieces:
+                    member.write(piece)
+        for number in range(int(size * kind.photos) // PHOTO):
             photo = zipfile.ZipInfo(f"Takeout/Google Photos/{number}.jpg")
-            archive.writestr(photo, noise, zipfile.ZIP_STORED)
+            archive.writestr(photo, random.Random(number).randbytes(PHOTO), zipfile.ZIP_STORED)
     unfinished.rename(path)
     return path
-
-
-def parse(kind: str, path: Path) -> dict[str, float]:
-    """Read `path` to its end in this process."""
-    from importlib import import_module
-
-    import psutil
-
-    from connectors.base import ReadOptions
-    from context_engine.events import SourceDocument
-
-    connector = import_module(f"connectors.{KINDS[kind][0]}").CONNECTOR
-    started, busy = time.perf_counter(), time.process_time()
-    documents = characters = 0
-    for item in connector.read([path], Forgetful(), ReadOptions()):
-        if isinstance(item, SourceDocument):
-            documents += 1
-            characters += sum(len(utterance.text) for utterance in item.utterances)
-    with zipfile.ZipFile(path) as archive:
-        size = sum(info.file_size for info in archive.infolist())
-    busy = time.process_time() - busy
-    return {
-        "unpacked_mb": size / 1e6,
-        "seconds": time.perf_counter() - started,
-        "cpu_seconds": busy,
-        "mb_per_cpu_second": size / 1e6 / busy,
-        "peak_rss_mb": _peak(psutil.Process().memory_info()),
-        "documents": documents,
-        "characters": characters,
-    }
-
-
-def _peak(memory: Any) -> float:
-    status = Path("/proc/self/status")
-    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
-    high = [int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM:")]
-    return high[0] if high else float(getattr(memory, "peak_wset", memory.rss)) / 1e6
-
-
-def main() -> None:
-    """Measure, and print a line a kind or JSON."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--megabytes", type=int, default=200)
-    parser.add_argument("--only", choices=sorted(KINDS))
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--parse", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.parse:
-        print(json.dumps(parse(arguments.only, arguments.parse)))
-        return
-    kinds = [arguments.only] if arguments.only else list(chain(KINDS))
-    report = {
-        kind: run_fresh(__file__, "--only", kind, "--parse", str(export(kind, arguments.megabytes)))
-        for kind in kinds
-    }
-    if arguments.json:
-        print(json.dumps(report))
-        return
-    for kind, figures in report.items():
-        print(
-            f"{kind:<13} {figures['unpacked_mb']:7.0f} MB  {figures['mb_per_cpu_second']:6.1f} MB/s"
-            f" of CPU time ({figures['seconds']:.0f} s), peak {figures['peak_rss_mb']:.0f} MB,"
-            f" {figures['documents']:,} events"
-        )
-
-
-if __name__ == "__main__":
-    main()
