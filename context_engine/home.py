@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from context_engine.home_format import claim
 from context_engine.scopes import Scope
 
 
@@ -93,9 +94,13 @@ class Home:
         return self.state / "index" / f"{scope.value}.db"
 
     def create(self) -> None:
-        """Create the folders, readable by the owner alone."""
+        """Create the folders, readable by the owner alone.
+
+        Raises NewerHomeError for a home that a newer program wrote.
+        """
         folders = [self.state, self.state / "index", self.models, self.logs, self.vaults]
         folders += [self.vault(scope) for scope in Scope]
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        claim(self.root)
         for folder in folders:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

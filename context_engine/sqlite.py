@@ -85,9 +85,10 @@ def immediate(connection: apsw.Connection) -> Iterator[apsw.Connection]:
         raise
 
 
-def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:
+def migrate(connection: apsw.Connection, migrations: Sequence[str], *, keep: bool = False) -> None:
     """Bring the schema up to date: migration n (1-based) runs once, in one transaction.
 
+    keep: copy a file that holds something beside itself first, as `<name>.schema<version>`.
     Raises ContextEngineError when the file was written by a newer program.
     """
     version = _user_version(connection)
@@ -98,11 +99,26 @@ def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:
         )
     if version == len(migrations):
         return
+    if keep and version > 0:
+        _keep_copy(connection, version)
     with immediate(connection):
         # another process may have migrated while we waited for the lock
         for number in range(_user_version(connection) + 1, len(migrations) + 1):
             connection.execute(migrations[number - 1])
             connection.execute(f"PRAGMA user_version={number}")
+
+
+def _keep_copy(connection: apsw.Connection, version: int) -> None:
+    copy = Path(f"{connection.filename}.schema{version}")
+    partial = copy.with_name(f"{copy.name}.{random.getrandbits(32):08x}.tmp")
+    target = apsw.Connection(str(partial))
+    try:
+        with target.backup("main", connection, "main") as copying:
+            copying.step()
+    finally:
+        target.close()
+    partial.chmod(0o600)
+    partial.replace(copy)
 
 
 def _user_version(connection: apsw.Connection) -> int:

@@ -20,6 +20,7 @@ import orjson
 from context_engine.clock import Clock, SystemClock
 from context_engine.errors import DependencyDownError
 from context_engine.events import Checkpoint, SourceDocument, decode_document, encode_document
+from context_engine.home import Home
 from context_engine.ids import marker_id
 from context_engine.sqlite import connect, immediate, migrate
 from workers.outbox_model import Job, NewJob, Outcome
@@ -38,7 +39,12 @@ class Outbox:
         self._local = threading.local()
         path.parent.mkdir(parents=True, exist_ok=True)
         self.created = not path.exists()
-        migrate(self.connection(durable=True), MIGRATIONS)
+        migrate(self.connection(durable=True), MIGRATIONS, keep=True)
+
+    @property
+    def home(self) -> Home:
+        """The home that this is the outbox of."""
+        return Home(self.path.parent.parent)
 
     # -- acknowledging ----------------------------------------------------------------------
 

@@ -68,13 +68,15 @@ class Supervisor:
         self._stop = threading.Event()
         self._lock: IO[str] | None = None
 
-    def start(self) -> None:
+    def start(self, prepare: Callable[[], None] = lambda: None) -> None:
         """Take the home and start every part, each when the one before it is ready.
 
+        prepare: what nobody else may do meanwhile; runs when the home is taken.
         Raises AlreadyRunningError, ContextEngineError when a part does not come up.
         """
         self._lock = take_home(self._home)
         try:
+            prepare()
             for child in self._children:
                 self._spawn(child)
                 self._await_ready(child)

@@ -23,6 +23,7 @@ COMMANDS = {
     "backup": ("api.cli.backup", "Write the home into one archive, proved by a test restore."),
     "restore": ("api.cli.restore", "Bring a home back from an archive."),
     "routine": ("api.cli.routine", "List, run and pause what the engine does by itself."),
+    "doctor": ("api.cli.doctor", "Look whether all is well, and say what mends it."),
     "logs": ("api.cli.logs", "Show what the parts of the engine logged."),
     "dashboard": ("api.cli.dashboard", "Open the dashboard in the browser."),
     "audit": ("api.cli.audit", "Show who asked the memory for what."),
