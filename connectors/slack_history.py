@@ -228,6 +228,8 @@ class CatchUp:
             by_day.setdefault(f"{message.at:%Y-%m-%d}", []).append(message)
         for day in sorted({*by_day, *(whole.days() if whole else ())}):
             unit = self._messages.open(channel, day)
+            if day not in by_day and not unit.missing():
+                continue
             for message in by_day.get(day, ()):
                 if (channel.channel_id, message.ts) not in self.fresh:
                     yield from self._messages.take(unit, message, at)

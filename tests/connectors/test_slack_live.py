@@ -109,6 +109,7 @@ def test_channels_and_threads_arrive_once_with_their_speakers(
         f"https://acme.slack.com/archives/{GENERAL}/p{ts(1).replace('.', '')}"
     )
     assert reader.read().documents == []
+    assert len(reader.ledger.states) == 2, "the day and the channel; no day without a message"
 
 
 def test_what_an_export_brought_does_not_come_again(
