@@ -63,8 +63,8 @@ def event_grave(event_id: str) -> Grave:
 
 
 def fold(text: str) -> str:
-    """Return `text` as it is compared: width, case and space aside."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Return `text` as it is compared: without width, case and space."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def tombstones(home: Home) -> Tombstones:

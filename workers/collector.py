@@ -19,6 +19,8 @@ from context_engine.redaction import RedactionOptions, redact
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from context_engine.text import cap_marks
+from vault.forgotten import without_forgotten, without_titles
+from vault.tombstones import tombstones
 from workers.outbox import Outbox
 
 BATCH_CHARACTERS = 2_000_000
@@ -65,6 +67,8 @@ class CollectReport:
     kept_types: Counter[str] = field(default_factory=Counter)
     """Of unknown type too, but what they say was taken."""
     redacted: Counter[str] = field(default_factory=Counter)
+    forgotten: int = 0
+    """Events left out, all or in part, because their owner had them forgotten."""
     checkpoints: int = 0
     """Reading states committed: something of this source was there, new or not."""
     older: int = 0
@@ -134,13 +138,18 @@ class _Batch:
         self._limits = (0, 0) if at_once else (BATCH_CHARACTERS, BATCH_EVENTS)
         self._since = time.monotonic()
 
-    def add(self, document: SourceDocument) -> None:
+    def add(self, given: SourceDocument) -> None:
+        document = without_forgotten(tombstones(self._outbox.home), given)
+        self._report.forgotten += document is not given
+        if document is None:
+            return
         self._documents.append(document)
         self._characters += sum(len(u.text) for u in document.utterances)
 
     def cover(self, checkpoint: Checkpoint, *, kept: bool) -> None:
         if kept:
-            self._checkpoints[checkpoint.key] = checkpoint
+            state = without_titles(tombstones(self._outbox.home), checkpoint.state)
+            self._checkpoints[checkpoint.key] = Checkpoint(checkpoint.key, state)
         # only here: what was yielded before a checkpoint must be committed before or with it
         characters, events = self._limits
         late = time.monotonic() - self._since >= BATCH_SECONDS

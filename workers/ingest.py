@@ -7,7 +7,11 @@ from collections.abc import Callable
 from context_engine.errors import BadInputError
 from context_engine.events import Role, SourceDocument, decode_document
 from context_engine.settings import Settings
+from vault.forgotten import without_forgotten
+from vault.paths import vault_root
 from vault.sources import write_source
+from vault.store import read_or_none, remove
+from vault.tombstones import tombstones
 from workers.broker import EXTRACT
 from workers.indexer_jobs import index_job
 from workers.outbox import Outbox
@@ -30,8 +34,14 @@ def ingest_work(settings: Settings, outbox: Outbox) -> Callable[[Job, str | None
     return ingest
 
 
-def _store(settings: Settings, document: SourceDocument) -> Outcome:
+def _store(settings: Settings, given: SourceDocument) -> Outcome:
+    document = without_forgotten(tombstones(settings.paths), given)
+    if document is None:
+        return Outcome({"forgotten": True}, outcomes={"forgotten": 1}, drop_payload=True)
     written = write_source(settings.paths, document)
+    if without_forgotten(tombstones(settings.paths), document) is not document:
+        # its owner had it forgotten at this very moment: what stood here is gone already
+        return _taken_back(settings, document, written.path)
     scope, path = document.scope.value, written.path
     followed = follow_insights(settings.paths, document, written)
     changed = dict.fromkeys((path, *written.marked, *followed))
@@ -56,3 +66,12 @@ def _store(settings: Settings, document: SourceDocument) -> Outcome:
         paths=tuple((scope, each) for each in changed),
         drop_payload=True,
     )
+
+
+def _taken_back(settings: Settings, document: SourceDocument, path: str) -> Outcome:
+    root = vault_root(settings.paths, document.scope)
+    seen = read_or_none(root, path)
+    if seen is not None:
+        remove(root, path, seen)
+    job = index_job(document.scope.value, path)
+    return Outcome({"forgotten": True}, (job,), outcomes={"forgotten": 1}, drop_payload=True)

@@ -28,6 +28,7 @@ COMMANDS = {
     "dashboard": ("api.cli.dashboard", "Open the dashboard in the browser."),
     "audit": ("api.cli.audit", "Show who asked the memory for what."),
     "review": ("api.cli.review", "Decide what of the raw insights is true."),
+    "forget": ("api.cli.forget", "Forget a note for good, wherever it left a trace."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
     "evaluate-extractor": (
         "api.cli.evaluate",

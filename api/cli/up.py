@@ -26,7 +26,7 @@ def command() -> None:
     supervisor = make_supervisor(settings, [*engine_parts(settings), api_part(settings)], tell=say)
     with stop_on_signals(supervisor):
         say(f"starting on {settings.paths.root} …")
-        supervisor.start(lambda: _upgrade(settings))
+        supervisor.start(lambda: _prepare(settings))
         _greet(settings)
         _run(settings, supervisor)
     say("stopped")
@@ -35,6 +35,14 @@ def command() -> None:
 def api_part(settings: Settings) -> Part:
     """Return the HTTP front."""
     return python_part("api", "api.http", settings.paths.state / "api.json")
+
+
+def _prepare(settings: Settings) -> None:
+    from api.forgetting import finish_interrupted
+
+    _upgrade(settings)
+    if finish_interrupted(settings, starting=True):
+        say("went on with forgetting that was interrupted")
 
 
 def _upgrade(settings: Settings) -> None:
