@@ -139,7 +139,7 @@ class _Run:
         reported: _Reported,
     ) -> None:
         self._site, self._ledger, self._clock, self._reported = site, ledger, clock, reported
-        self._settings = options.live.confluence
+        self._settings, self._since = options.live.confluence, options.since
         self._pages = LivePages(site, ledger, options, clock)
         # not the address as it is: a state names no host
         self._key = f"{SOURCE}:live:{short_id('site', self._settings.site)}"
@@ -147,9 +147,9 @@ class _Run:
 
     def all(self) -> Iterator[Item]:
         """Yield the news of all spaces, then how far the comments were read."""
-        since = (self._ledger.checkpoint(self._key) or {}).get("comments")
-        moment = parse_utc(since) - OVERLAP if isinstance(since, str) else None
-        self._commented, latest = self._site.commented_since(moment)
+        known = (self._ledger.checkpoint(self._key) or {}).get("comments")
+        moment = parse_utc(known) - OVERLAP if isinstance(known, str) else None
+        self._commented, latest = self._site.commented_since(self._since or moment)
         spaces = list(self._site.spaces(self._settings.spaces))
         yield from self._not_found(spaces)
         for space in spaces:
@@ -176,19 +176,24 @@ class _Run:
             # before the pages: of one that is gone when an interrupted run goes on, this tells
             yield Checkpoint(key, known.state())
         for listed in tree.values():
-            if self._pages.wanted(listed, space, tree) or listed.id in self._commented:
+            if self._is_wanted(listed, space, tree):
                 yield from self._pages.read(listed, space, tree)
         for listed in trash.values():
             yield from self._pages.withdraw(listed, space)
         yield from self._missing(space, known, tree, trash)
         yield Checkpoint(key, known.state())
 
+    def _is_wanted(self, listed: Listed, space: Space, tree: Mapping[str, Listed]) -> bool:
+        if listed.id in self._commented:
+            return True
+        too_old = self._since and listed.modified and listed.modified < self._since
+        return not too_old and self._pages.wanted(listed, space, tree)
+
     def _list(self, space: Space, statuses: Sequence[str]) -> dict[str, Listed]:
-        kept = {"page": statuses, "blog post": [it for it in statuses if it != "archived"]}
         return {
             listed.id: listed
-            for kind, some in kept.items()
-            for listed in self._site.listing(space, kind, some)
+            for kind in _KINDS
+            for listed in self._site.listing(space, kind, statuses)
         }
 
     def _trash(self, space: Space) -> dict[str, Listed]:
@@ -209,6 +214,9 @@ class _Run:
                     found = self._site.find(name, known.pages[name])
                 except GoneError:
                     vanished.append(name)
+                    continue
+                except BadInputError as error:
+                    yield BadRecord(error.place, error.reason)
                     continue
                 if is_in_trash(found):
                     yield from self._pages.withdraw(found, space)

@@ -118,6 +118,11 @@ class Site(Protocol):
         ...
 
 
+def statuses_of(kind: str, statuses: Sequence[str]) -> list[str]:
+    """Return those of `statuses` that this kind of content can have: posts are never archived."""
+    return [status for status in statuses if kind == "page" or status != "archived"]
+
+
 def results_of(body: Any) -> list[Record]:
     """Return the records of a list."""
     results = body.get("results") if isinstance(body, dict) else None

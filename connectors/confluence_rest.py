@@ -24,6 +24,7 @@ from connectors.confluence_records import (
     inner,
     record_of,
     results_of,
+    statuses_of,
     storage_of,
     time_of,
     url_of,
@@ -65,7 +66,11 @@ class Rest:
     def listing(self, space: Space, kind: str, statuses: Sequence[str]) -> Iterator[Listed]:
         """Yield the pages (or posts) of a space that have one of these statuses."""
         path = f"/api/v2/spaces/{space.id}/{_PATHS[kind]}"
-        asked: Params = {"status": statuses, "sort": "id", "limit": _LIST_LIMIT}
+        asked: Params = {
+            "status": statuses_of(kind, statuses),
+            "sort": "id",
+            "limit": _LIST_LIMIT,
+        }
         for record in self._all(path, asked):
             if id_of(record):
                 yield _listed(record, kind)
@@ -73,7 +78,8 @@ class Rest:
     def find(self, content_id: str, kind: str) -> Listed:
         """Return a page or post, in the trash too. Raises GoneError when it is nowhere."""
         path = f"/api/v2/{_PATHS[kind]}/{content_id}"
-        return _listed(record_of(self._get(path, {"status": [*HERE, *IN_TRASH]}).body), kind)
+        asked = {"status": [*statuses_of(kind, HERE), *IN_TRASH]}
+        return _listed(record_of(self._get(path, asked).body), kind)
 
     def folder(self, folder_id: str) -> Listed | None:
         """Return a folder, None when it cannot be had: only its name is lost then."""

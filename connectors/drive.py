@@ -59,7 +59,9 @@ class _Run:
 
     def all(self) -> Iterator[Item]:
         """Yield the news of every export."""
-        exports = _exports(self._drive)
+        listed = list(self._drive.parts())
+        yield from (item for item in listed if isinstance(item, UnknownRecord))
+        exports = _exports(listed)
         new = [part for parts in exports for part in parts if not is_read(part, self._ledger)]
         # each byte is fetched, then read
         self._total = 2 * sum(part.size for part in new)
@@ -94,18 +96,20 @@ class _Run:
             self._progress(read, self._total, place)
 
 
-def _exports(drive: Drive) -> list[list[Part]]:
+def _exports(listed: Sequence[Part | UnknownRecord]) -> list[list[Part]]:
     """Return the exports in a Drive, the oldest first: each all its parts in order."""
-    listed = sorted(drive.parts(), key=lambda it: (it.taken, it.export, it.number))
-    return [list(parts) for _, parts in groupby(listed, lambda it: it.export)]
+    parts = [item for item in listed if isinstance(item, Part)]
+    parts.sort(key=lambda it: (it.taken, it.export, it.number))
+    return [list(some) for _, some in groupby(parts, lambda it: it.export)]
 
 
 def _not_downloaded(drive: Drive, ledger: Ledger) -> Iterator[Item]:
     """Say what would be downloaded."""
-    for parts in _exports(drive):
-        for part in parts:
-            if not is_read(part, ledger):
-                yield UnknownRecord(part.name, "part of an export, to be downloaded")
+    for item in drive.parts():
+        if isinstance(item, UnknownRecord):
+            yield item
+        elif not is_read(item, ledger):
+            yield UnknownRecord(item.name, "part of an export, to be downloaded")
     yield Checkpoint(f"{SOURCE}:drive", {"version": STATE_VERSION})
 
 

@@ -13,7 +13,9 @@ from typing import Any
 from connectors.credentials import secret
 from connectors.jsonl import parse_object
 from connectors.live import TIMEOUT, Pause, TryAgainError, persistent, retry_after
+from connectors.text import clean_text, shorten
 from context_engine.errors import AccessDeniedError, BadInputError
+from context_engine.events import UnknownRecord
 from context_engine.source_settings import DriveSettings
 
 SERVICE = "Google Drive"
@@ -74,8 +76,11 @@ class Drive:
         """Close the connections."""
         self._files.close()
 
-    def parts(self) -> Iterator[Part]:
-        """Yield the parts of Takeout's exports that lie in the folder, or anywhere without one."""
+    def parts(self) -> Iterator[Part | UnknownRecord]:
+        """Yield the parts of Takeout's exports that lie in the folder, or anywhere without one.
+
+        Files that might be parts by their name but cannot be read as such are told too.
+        """
         query = "name contains 'takeout-' and trashed = false"
         if folder := self._settings.folder:
             if not _ID.fullmatch(folder):
@@ -86,7 +91,7 @@ class Drive:
             request = self._files.list(q=query, fields=_FIELDS, pageSize=1000, pageToken=token)
             reply = self._execute(request)
             records = reply.get("files") if isinstance(reply, dict) else None
-            yield from (part for record in records or () if (part := _part(record)))
+            yield from (part for record in records or () if (part := part_of(record)))
             token = reply.get("nextPageToken") if isinstance(reply, dict) else None
             if not token:
                 return
@@ -159,7 +164,7 @@ def _told(content: bytes) -> tuple[str, str]:
     return str(reason or ""), str(error.get("message") or "")
 
 
-def _part(record: Any) -> Part | None:
+def part_of(record: Any) -> Part | UnknownRecord | None:
     """Return the part that a record of the list tells of, None when it is another file."""
     if not isinstance(record, dict):
         return None
@@ -167,19 +172,24 @@ def _part(record: Any) -> Part | None:
     match = _PART.fullmatch(told["name"])
     whole = _ID.fullmatch(told["id"]) and _MD5.fullmatch(told["md5Checksum"])
     if not match or not whole or not told["size"].isdecimal():
-        return None
+        return _another(told["name"])
     parents = record.get("parents")
     folder = str(parents[0]) if isinstance(parents, list) and parents else ""
-    export = f"{folder}/{match[1]}"
     return Part(
         id=told["id"],
         name=told["name"],
-        export=export,
+        export=f"{folder}/{match[1]}",
         taken=match[2],
         number=int(match[3]),
         size=int(told["size"][:18]),
         md5=told["md5Checksum"],
     )
+
+
+def _another(name: str) -> UnknownRecord | None:
+    if name.startswith("takeout-") and name.endswith((".zip", ".tgz")):
+        return UnknownRecord(shorten(clean_text(name)), "file: not named as Takeout names parts")
+    return None
 
 
 # -- credentials ----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -180,6 +181,19 @@ def test_a_purged_page_is_withdrawn(site: Site, read: Read) -> None:
     assert (gone.native_id, gone.withdrawn) == (CACHE, True)
 
 
+def test_a_page_that_cannot_be_looked_for_is_named_and_kept(
+    site: Site, web: Web, read: Read
+) -> None:
+    read()
+    page = site.pages.pop(CACHE)
+    web.faults.add(f"/pages/{CACHE}", Fault(400))
+    doubtful = read()
+    assert doubtful.documents == []
+    assert [item.place for item in doubtful.bad] == [f"Confluence /wiki/api/v2/pages/{CACHE}"]
+    site.add(page)
+    assert read().documents == []
+
+
 def test_a_page_that_only_an_export_knew_is_withdrawn_from_the_trash(
     tmp_path: Path, site: Site, read: Read, ledger: MemoryLedger
 ) -> None:
@@ -258,6 +272,14 @@ def test_deleted_comments_and_new_labels_are_found_within_the_days_of_rereading(
     clock.advance(30 * 86_400)
     [document] = read().documents
     assert [(item.native_id, item.withdrawn) for item in document.utterances] == [("65700", True)]
+
+
+def test_since_leaves_pages_unread_that_nobody_touched(site: Site, web: Web) -> None:
+    site.pages[CACHE].edit("<p>new</p>")
+    site.add(Comment("65700", PLAN, "<p>c</p>", at="2026-11-20T10:00:00.000Z"))
+    options = replace(options_for(web), since=datetime(2026, 11, 3, tzinfo=UTC))
+    reading = read_source(ConfluenceLiveConnector(), options=options)
+    assert sorted(titles(reading)) == ["Plan", "キャッシュ"]
 
 
 def test_blog_posts_are_read_and_pages_without_text_are_counted(site: Site, read: Read) -> None:

@@ -115,6 +115,7 @@ class Site:
 
     def _in_space(self, asked: Asked, space: str, kind: str) -> Any:
         assert asked.word("sort") == "id", "only this order stands still while it is paged through"
+        assert kind == "page" or "archived" not in asked.query["status"], "posts are never archived"
         if self.turn is not None:
             self.turn(asked.word("cursor"))
         rows = [
@@ -125,7 +126,7 @@ class Site:
         after = int(asked.word("cursor") or 0)
         rest = [row for row in rows if int(row["id"]) > after]
         more = {"cursor": rest[self.step - 1]["id"]} if len(rest) > self.step else None
-        return self._reply(asked, rest[: self.step], more)
+        return self._reply(rest[: self.step], more)
 
     def _content(self, asked: Asked, name: str, part: str | None) -> Any:
         page = self.pages.get(name)
@@ -154,15 +155,13 @@ class Site:
     def _page(self, asked: Asked, rows: Sequence[Record]) -> Any:
         start = int(asked.word("cursor") or 0)
         end = start + self.step
-        return self._reply(
-            asked, rows[start:end], {"cursor": str(end)} if end < len(rows) else None
-        )
+        return self._reply(rows[start:end], {"cursor": str(end)} if end < len(rows) else None)
 
-    def _reply(self, asked: Asked, rows: Sequence[Record], more: Record | None) -> Record:
+    def _reply(self, rows: Sequence[Record], more: Record | None) -> Record:
         links = {"base": "https://shop.example.com/wiki"}
         if more:
             # as a site behind a gateway says it: an address that leads past the gateway
-            links["next"] = f"{asked.path}?limit={self.step}&cursor={more['cursor']}"
+            links["next"] = f"/past/the/gateway?limit={self.step}&cursor={more['cursor']}"
         return {"results": list(rows), "_links": links}
 
 
