@@ -22,7 +22,7 @@ def _command(name: str, about: str) -> click.Command:
     @click.option("--uninstall", "remove", is_flag=True, help="Take it out again.")
     def command(*, project: bool, only_print: bool, remove: bool) -> None:
         settings = load_settings()
-        parts = TARGETS[name](_where(settings, project=project))
+        parts = TARGETS[name](where(settings, project=project))
         if only_print:
             click.echo("\n".join(shown(part) for part in parts), nl=False)
             return
@@ -36,7 +36,8 @@ def _command(name: str, about: str) -> click.Command:
     return command
 
 
-def _where(settings: Settings, *, project: bool) -> Where:
+def where(settings: Settings, *, project: bool) -> Where:
+    """Return what an assistant's configuration is written for."""
     folder = Path.cwd() if project else None
     usual = (Path.home() / "context-engine").absolute()
     scope = (

@@ -11,6 +11,7 @@ from context_engine import __version__
 from context_engine.errors import ConfigError, ContextEngineError, UsageError
 
 COMMANDS = {
+    "init": ("api.cli.init", "Make a home in five questions, and read what is here."),
     "up": ("api.cli.up", "Run the engine: broker, workers, indexer and API."),
     "ingest": ("api.cli.ingest", "Collect a source into the memory."),
     "query": ("api.cli.query", "Search the memory."),
