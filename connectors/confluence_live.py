@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from connectors.base import Item, Ledger, Progress, ReadOptions
-from connectors.confluence_livepage import LivePages, is_in_trash
+from connectors.confluence_livepage import LivePages, Seen, is_in_trash
 from connectors.confluence_pages import SOURCE
 from connectors.confluence_records import HERE, IN_TRASH, Listed, Site, Space
 from connectors.confluence_rest import Rest
@@ -105,23 +105,21 @@ class _Reported:
 
 @dataclass
 class _Known:
-    """The pages of a space that earlier runs saw: id → kind. doubted: since when many are gone."""
+    """The pages of a space that earlier runs saw, by id. doubted: since when many are gone."""
 
-    pages: dict[str, str] = field(default_factory=dict)
+    pages: dict[str, Seen] = field(default_factory=dict)
     doubted: str = ""
 
     @classmethod
     def of(cls, state: Mapping[str, Any] | None) -> _Known:
         if not state or state.get("version") != STATE_VERSION:
             return cls()
-        pages = {name: kind for kind in _KINDS for name in state["pages"].get(kind, ())}
+        pages = {name: Seen(*seen) for name, seen in state["pages"].items()}
         return cls(pages, state.get("doubted", ""))
 
     def state(self) -> dict[str, Any]:
-        by_kind: dict[str, list[str]] = {kind: [] for kind in _KINDS}
-        for name, kind in sorted(self.pages.items()):
-            by_kind[kind].append(name)
-        return {"version": STATE_VERSION, "pages": by_kind, "doubted": self.doubted}
+        pages = {name: [seen.kind, seen.created] for name, seen in sorted(self.pages.items())}
+        return {"version": STATE_VERSION, "pages": pages, "doubted": self.doubted}
 
 
 _KINDS = ("page", "blog post")
@@ -171,7 +169,7 @@ class _Run:
         tree = self._list(space, HERE)
         trash = self._trash(space)
         before = set(known.pages)
-        known.pages |= {listed.id: listed.kind for listed in tree.values()}
+        known.pages |= {listed.id: Seen.of(listed) for listed in tree.values()}
         if before != set(known.pages):
             # before the pages: of one that is gone when an interrupted run goes on, this tells
             yield Checkpoint(key, known.state())
@@ -211,7 +209,7 @@ class _Run:
         for name in sorted(known.pages.keys() - (tree.keys() - self._pages.vanished)):
             if name not in trash:
                 try:
-                    found = self._site.find(name, known.pages[name])
+                    found = self._site.find(name, known.pages[name].kind)
                 except GoneError:
                     vanished.append(name)
                     continue
@@ -236,7 +234,7 @@ class _Run:
             )
             return
         for name in names:
-            yield from self._pages.withdraw_id(name, known.pages.pop(name), space)
+            yield from self._pages.withdraw(known.pages.pop(name).listed(name), space)
         known.doubted = ""
 
     def _is_believed(self, known: _Known) -> bool:

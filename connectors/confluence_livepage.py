@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from connectors.base import Item, Ledger, ReadOptions
@@ -28,7 +28,7 @@ from connectors.confluence_storage import storage_to_markdown
 from connectors.live_http import GoneError
 from connectors.revisions import Unit
 from connectors.text import clean_text
-from context_engine.clock import Clock
+from context_engine.clock import Clock, parse_utc
 from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, Checkpoint, Role, UnknownRecord, Utterance
 from context_engine.ids import short_id
@@ -45,6 +45,27 @@ Tree = Mapping[str, Listed]
 def is_in_trash(listed: Listed) -> bool:
     """Say whether a page was deleted at its source."""
     return listed.status in DELETED
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is remembered of a page that was listed: enough to find and to withdraw it.
+
+    created: tells it from the page with the same id of another site.
+    """
+
+    kind: str
+    created: str
+
+    @classmethod
+    def of(cls, listed: Listed) -> Seen:
+        """Return what is to be remembered of `listed`."""
+        return cls(listed.kind, iso(listed.created))
+
+    def listed(self, page_id: str) -> Listed:
+        """Return the page as one of which nothing more is told."""
+        created = parse_utc(self.created) if self.created else None
+        return Listed(page_id, self.kind, _GONE, "", 0, None, created, None)
 
 
 class LivePages:
@@ -116,10 +137,6 @@ class LivePages:
         )
         page = Page(listed.id, listed.title, "", "unknown", Role.OTHER, space.title)
         yield from self._sender.withdraw(page, before, facts)
-
-    def withdraw_id(self, page_id: str, kind: str, space: Space) -> Iterator[Item]:
-        """Take back a page of which nothing is left but the id."""
-        yield from self.withdraw(Listed(page_id, kind, _GONE, "", 0, None, None, None), space)
 
     # -- what it is made from ---------------------------------------------------------------------
 

@@ -181,6 +181,23 @@ def test_a_purged_page_is_withdrawn(site: Site, read: Read) -> None:
     assert (gone.native_id, gone.withdrawn) == (CACHE, True)
 
 
+def test_a_page_of_another_site_with_the_same_id_is_another_page(
+    site: Site, web: Web, read: Read, ledger: MemoryLedger, clock: ManualClock
+) -> None:
+    read()
+    other = Site()
+    other.add(Content(CACHE, "Elsewhere", "<p>e</p>", created="2025-01-05T08:00:00.000Z"))
+    with serving_site(other) as elsewhere:
+        options = options_for(elsewhere)
+        connector = ConfluenceLiveConnector(clock)
+        [page] = read_source(connector, ledger=ledger, options=options).documents
+        assert page.native_id == f"{CACHE}@2025-01-05"
+        other.pages.clear()
+        [gone] = read_source(connector, ledger=ledger, options=options).documents
+        assert (gone.native_id, gone.withdrawn) == (f"{CACHE}@2025-01-05", True)
+    assert read().documents == []
+
+
 def test_a_page_that_cannot_be_looked_for_is_named_and_kept(
     site: Site, web: Web, read: Read
 ) -> None:

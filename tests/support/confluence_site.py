@@ -39,6 +39,7 @@ class Content:
     status: str = "current"
     writers: list[str] = field(default_factory=lambda: [KIM])
     modified: str = "2026-11-02T09:05:11.000Z"
+    created: str = CREATED
     labels: list[str] = field(default_factory=list)
     attachments: list[str] = field(default_factory=list)
 
@@ -178,7 +179,7 @@ def _entry(page: Content) -> Record:
         "parentId": page.parent,
         "parentType": page.parent_type if page.parent else None,
         "authorId": page.writers[0],
-        "createdAt": CREATED,
+        "createdAt": page.created,
         "version": {
             "number": len(page.writers),
             "authorId": page.writers[-1],
