@@ -31,7 +31,7 @@ MANIFEST = "manifest.json"
 KEPT = 7
 """Archives a routine keeps."""
 
-_LEFT_OUT = frozenset({"index", "models", "broker", "logs", "locks", "workers"})
+_LEFT_OUT = frozenset({"index", "models", "broker", "downloads", "logs", "locks", "workers"})
 """Folders of `state` that are rebuilt or belong to running processes."""
 _PASSING = (".lock", ".tmp", ".sock", "-wal", "-shm", ".ready", ".probe", ".damaged")
 _RUNNING = frozenset({"supervisor.json", "api.json"})
