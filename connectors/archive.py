@@ -72,7 +72,8 @@ class Member:
 Listed = Member | BadRecord | UnknownRecord
 
 
-def _anywhere(path: str) -> bool:
+def anywhere(path: str) -> bool:
+    """Say of every archive inside an archive that it is looked into."""
     del path
     return True
 
@@ -82,7 +83,7 @@ def walk_members(
     progress: Progress | None = None,
     *,
     limits: Limits = LIMITS,
-    enter: Callable[[str], bool] = _anywhere,
+    enter: Callable[[str], bool] = anywhere,
 ) -> Iterator[Listed]:
     """Yield the files at or below `paths`, each once, and what was refused and why.
 

@@ -13,14 +13,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from connectors.archive import Member, walk_members
+from connectors.archive import Member
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.branches import abandoned, in_order
 from connectors.claude_layout import unknown_kind
 from connectors.conversation_records import Parsed, Thread
 from connectors.json_stream import Element, elements
 from connectors.pieces import PartCounter
-from connectors.reports import named_or_counted
+from connectors.reports import read_members
 from connectors.revisions import Unit
 from connectors.text import first_sentence
 from context_engine.clock import parse_utc
@@ -56,15 +56,16 @@ class Reader:
         self, roots: Sequence[Path], is_ours: Callable[[Member], bool], parse: Parse
     ) -> Iterator[Item]:
         """Yield what is new in the files below `roots` that are ours, and name what is not."""
-        for item in walk_members(roots, self._options.progress):
-            if not isinstance(item, Member):
-                yield item
-            elif is_ours(item):
-                yield from named_or_counted(self.file(item, parse), item.place)
-            elif item.named:
-                yield BadRecord(item.place, f"not an export of {self._source} (.json or .zip)")
+
+        def read(member: Member) -> Iterator[Item]:
+            if is_ours(member):
+                yield from self.file(member, parse)
+            elif member.named:
+                yield BadRecord(member.place, f"not an export of {self._source} (.json or .zip)")
             else:
-                yield UnknownRecord(item.place, unknown_kind(Path(item.name)))
+                yield UnknownRecord(member.place, unknown_kind(Path(member.name)))
+
+        yield from read_members(roots, self._options, read)
 
     def file(self, member: Member, parse: Parse) -> Iterator[Item]:
         """Yield what is new in one file of records."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from connectors.archive import Member, walk_members
+from connectors.archive import Member
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.github_comments import SOURCE, Comments
 from connectors.json_stream import elements
 from connectors.look import Guess, Look
-from connectors.reports import named_or_counted
+from connectors.reports import read_members
 from connectors.walk import existing_roots
 from context_engine.clock import Clock, SystemClock
 from context_engine.errors import BadInputError
@@ -56,11 +56,7 @@ class GitHubConnector:
             paths, "name a file or folder of GitHub webhook deliveries or API replies"
         )
         run = Comments(ledger, options, self._clock)
-        for item in walk_members(roots, options.progress):
-            if isinstance(item, Member):
-                yield from named_or_counted(_file(item, run), item.place)
-            else:
-                yield item
+        yield from read_members(roots, options, lambda member: _file(member, run))
 
 
 def _file(member: Member, run: Comments) -> Iterator[Item]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from connectors.archive import Member, walk_members
+from connectors.archive import Member
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.decoding import read_text
 from connectors.front_matter import Front, split_front
@@ -23,6 +23,7 @@ from connectors.markdown_sections import Section, first_heading, sections
 from connectors.meeting_names import moment_in, title_in
 from connectors.owners import is_owner
 from connectors.pieces import PartCounter
+from connectors.reports import read_members
 from connectors.revisions import Units
 from connectors.text import clean_text, parse_time, shorten, show_path
 from connectors.walk import existing_roots
@@ -76,11 +77,7 @@ class MarkdownConnector:
         """
         roots = existing_roots(paths, "name a folder of notes, or a Markdown file")
         run = _Run(ledger, options, self._clock)
-        for item in walk_members(roots, options.progress):
-            if isinstance(item, Member):
-                yield from run.file(item)
-            else:
-                yield item
+        yield from read_members(roots, options, run.file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from connectors.archive import Member, walk_members
+from connectors.archive import Member
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.captions import Cue, Transcript, is_captions, parse_captions
 from connectors.decoding import decode, read_text
@@ -20,7 +20,7 @@ from connectors.look import Guess, Look
 from connectors.meeting_names import file_key, moment_in, title_in
 from connectors.owners import is_owner
 from connectors.pieces import PartCounter
-from connectors.reports import named_or_counted
+from connectors.reports import read_members
 from connectors.revisions import Unit, Units
 from connectors.text import clean_text, parse_time, shorten
 from connectors.transcripts import parse_transcript
@@ -87,11 +87,7 @@ class MeetingConnector:
         """
         roots = existing_roots(paths, "name a transcript or a folder of transcripts")
         run = _Run(ledger, options, self._clock)
-        for item in walk_members(roots, options.progress):
-            if isinstance(item, Member):
-                yield from named_or_counted(run.file(item), item.place)
-            else:
-                yield item
+        yield from read_members(roots, options, run.file)
 
 
 @dataclass(frozen=True, slots=True)

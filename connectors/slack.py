@@ -14,7 +14,7 @@ from typing import Any
 from connectors.archive import Member, walk_members
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.look import Guess, Look
-from connectors.reports import named_or_counted
+from connectors.reports import read_members
 from connectors.slack_directory import METADATA, Channel, Directory
 from connectors.slack_files import (
     channel_and_messages,
@@ -65,11 +65,7 @@ class SlackConnector:
         )
         run = _Run(ledger, options, self._clock)
         yield from run.directories(roots)
-        for item in walk_members(roots, options.progress):
-            if not isinstance(item, Member):
-                yield item
-            elif item.name not in METADATA:
-                yield from run.member(item)
+        yield from read_members(roots, options, run.member)
 
 
 class _Run:
@@ -112,6 +108,8 @@ class _Run:
 
     def member(self, member: Member) -> Iterator[Item]:
         """Read one file: a day of a channel, a dump of a channel, or what is neither."""
+        if member.name in METADATA:
+            return
         if not member.name.lower().endswith(".json"):
             yield not_ours(member)
             return
@@ -128,9 +126,7 @@ class _Run:
         channel = export.directory.channel(folder, export.speaker.owners)
         if isinstance(value, dict) and export.directory.channel_name(channel.channel_id) is None:
             channel = named_by_dump(channel, value)
-        yield from named_or_counted(
-            self._file(member.place, channel, export, records), member.place
-        )
+        yield from self._file(member.place, channel, export, records)
 
     def _file(
         self, place: str, channel: Channel, export: Export, records: list[Any]

@@ -14,7 +14,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from connectors.archive import Member, walk_members
+from connectors.archive import Member
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.claude_layout import unknown_kind
 from connectors.conversation_records import Context
@@ -22,7 +22,7 @@ from connectors.conversations import Reader
 from connectors.json_stream import Element, elements
 from connectors.look import Guess, Look, Peek
 from connectors.pieces import PartCounter, Unseen, split_utterance
-from connectors.reports import named_or_counted
+from connectors.reports import read_members
 from connectors.revisions import pack
 from connectors.takeout_gemini import OTHER_ACTIVITY, THREAD_URL, is_gemini, rows_of
 from connectors.takeout_keep import parse_note
@@ -104,11 +104,7 @@ class TakeoutConnector:
         )
         run = _Run(self.name, self._log, ledger, Context(options, self._clock))
         try:
-            for item in walk_members(roots, options.progress, enter=_is_at_the_top):
-                if isinstance(item, Member):
-                    yield from named_or_counted(run.member(item), item.place)
-                else:
-                    yield item
+            yield from read_members(roots, options, run.member, enter=_is_at_the_top)
             yield from run.finish()
         finally:
             run.spool.close()
