@@ -14,7 +14,7 @@ from pathlib import Path
 
 from connectors.base import Item, Ledger, ReadOptions
 from connectors.drive_api import SCOPE, Drive, Part
-from connectors.drive_download import check_space, fetch, own, place_of, tidy
+from connectors.drive_download import check_space, discard, fetch, own, place_of, tidy
 from connectors.takeout import SOURCE, TakeoutConnector
 from context_engine.errors import BadInputError
 from context_engine.events import BadRecord, Checkpoint, UnknownRecord
@@ -84,11 +84,10 @@ class _Run:
         files = [place_of(self._folder, part) for part in there]
         if files:
             yield from TakeoutConnector().read(files, self._ledger, self._options)
-        for part, file in zip(there, files, strict=True):
+        for part in there:
             yield Checkpoint(_key(part), {"version": STATE_VERSION, "md5": part.md5})
             # should this run end before that is committed, the next one downloads it again
-            file.unlink(missing_ok=True)
-            file.parent.rmdir()
+            discard(self._folder, part)
 
     def _advance(self, read: int, total: int, place: str = "") -> None:
         del total

@@ -126,7 +126,7 @@ def _once(execute: Callable[[], Any]) -> Any:
     except RefreshError as error:
         if error.retryable:
             raise TryAgainError("the access token could not be renewed") from error
-        said = str(error.args[0])[:200] if error.args else "refused"
+        said = _in_words(error.args[0] if error.args else "refused")
         raise AccessDeniedError(SERVICE, f"{said}; {_REFUSED}") from error
     except (TransportError, httplib2.HttpLib2Error, http.client.HTTPException, OSError) as error:
         raise TryAgainError(f"{type(error).__name__}: {error}") from error
@@ -140,7 +140,7 @@ def _meaning(response: Mapping[str, Any], content: bytes) -> Exception:
     """Return what a reply that is no success means."""
     status = int(response["status"])
     why, said = _told(content)
-    reason = f"HTTP {status}" + (f" ({said[:200]})" if said else "")
+    reason = f"HTTP {status}" + (f" ({said})" if said else "")
     after = retry_after(response.get("retry-after"))
     if status == _TOO_MANY or (status == _FORBIDDEN and why in _LIMITS):
         return TryAgainError(f"asks for fewer requests: {reason}", after)
@@ -161,7 +161,11 @@ def _told(content: bytes) -> tuple[str, str]:
     errors = error.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else None
     reason = first.get("reason") if isinstance(first, dict) else None
-    return str(reason or ""), str(error.get("message") or "")
+    return str(reason or ""), _in_words(error.get("message"))
+
+
+def _in_words(said: Any) -> str:
+    return shorten(clean_text(str(said or "")), 200)
 
 
 def part_of(record: Any) -> Part | UnknownRecord | None:

@@ -52,6 +52,11 @@ def tidy(folder: Path, wanted: Sequence[Part]) -> None:
             shutil.rmtree(entry)
 
 
+def discard(folder: Path, part: Part) -> None:
+    """Remove the download of a part."""
+    shutil.rmtree(place_of(folder, part).parent, ignore_errors=True)
+
+
 def check_space(folder: Path, parts: Sequence[Part]) -> None:
     """Raise ContextEngineError when the disk cannot hold what is still to be downloaded."""
     missing = sum(part.size - min(part.size, _held(place_of(folder, part))) for part in parts)
@@ -67,10 +72,11 @@ def fetch(drive: Drive, part: Part, folder: Path, progress: Progress) -> Path | 
     """Download `part` and return where it lies, or why it cannot be had.
 
     progress: called with the bytes of what is there already, and of each piece.
+    Raises ContextEngineError when it cannot be written.
     """
     path = place_of(folder, part)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         for _ in range(2):
             if _download(drive, part, path, progress) == part.md5:
                 return path
@@ -78,6 +84,10 @@ def fetch(drive: Drive, part: Part, folder: Path, progress: Progress) -> Path | 
             path.unlink()
     except BadInputError as error:
         return error
+    except OSError as error:
+        raise ContextEngineError(
+            f"{path} cannot be written ({error.strerror}); what arrived is kept, run again later"
+        ) from error
     return BadInputError(part.name, "what arrived is not what Google Drive holds (MD5)")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import resource
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -309,6 +310,19 @@ def test_a_disk_that_is_too_small_is_told_before_the_download(
     with pytest.raises(ContextEngineError, match=r"takeout-20261101T080000Z-1 needs .* make room"):
         read()
     assert web.paths(MEDIA) == []
+
+
+def test_a_disk_that_fills_up_ends_the_run_with_a_reason(
+    read: Read, folder: Path, small_pieces: None
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, hard))
+    try:
+        with pytest.raises(ContextEngineError, match=r"-002\.zip cannot be written"):
+            read()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert any("Valkeyにする" in text for text in read().texts)
 
 
 def test_what_an_older_run_left_is_removed(folder: Path, read: Read) -> None:
