@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from context_engine.insights import Insight
 from vault.blocks import Block, Body, make_block, parse_body, replaced
 from vault.entries import entry_time
 from vault.marks import KEPT_FIELDS, Standing, standing_of_block
 from vault.notefile import NoteText, decode_note, time_in, title_of, with_front
+from vault.sourcefront import merged_refs
 from vault.standing import Outcome, Provisional, is_our_block, standing
 from vault.store import Snapshot
 from vault.subjects import new_subject, subject_name
@@ -29,10 +31,17 @@ def merged_section(
     blocks, outcome = _with_block(parse_body(note.body), block_about(title_of(note, path)))
     if blocks is None:
         return None, outcome
-    known = time_in(note.front, "updated")
-    updated = max(known, insight.created) if known else insight.created
-    head = with_front(note, {"updated": updated}, path)
+    head = with_front(note, _front_of(note, insight), path)
     return f"{head}{blocks.render()}".encode("utf-8", "replace"), outcome
+
+
+def _front_of(note: NoteText, insight: Insight) -> dict[str, Any]:
+    """Return what an insight adds to the front matter of the note of its subject."""
+    known = time_in(note.front, "updated")
+    changes: dict[str, Any] = {"updated": max(known or insight.created, insight.created)}
+    if insight.refs:
+        changes["refs"] = merged_refs(note.front.get("refs"), insight.refs)
+    return changes
 
 
 def _with_block(body: Body, new: Block) -> tuple[Body | None, Outcome]:

@@ -63,7 +63,8 @@ def new_subject(insight: Insight, name: str) -> str:
 def is_blank(note: NoteText) -> bool:
     """Tell whether a note is as `new_subject` made it, with nothing of a person's in it."""
     front = note.front
-    made = {"type", "id", "title", "scope", "updated", "state", "goal", "next_steps", "aliases"}
+    made = {"type", "id", "title", "scope", "updated", "refs"}
+    made |= {"state", "goal", "next_steps", "aliases"}
     filled = any(front.get(key) for key in ("goal", "next_steps", "aliases"))
     heading = f"# {escape(text_in(front, 'title') or '')}"
     return (

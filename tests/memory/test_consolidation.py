@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from context_engine.events import Ref
 from context_engine.home import Home
 from context_engine.insights import Confidence, Insight, Kind
 from context_engine.scopes import Scope
@@ -267,3 +269,12 @@ def test_a_damaged_index_costs_the_comparison_and_not_the_insight(
     home.index(Scope.WORK).write_bytes(b"no database " * 1000)
     saved = consolidate(home, told(FIRST), Searcher(home, None))
     assert note(home, saved.path).title == FIRST.rstrip("。")
+
+
+def test_a_project_s_note_names_the_files_that_its_insights_touched(home: Home) -> None:
+    told_ = told("書き出しは法務の確認待ち。", kind=Kind.PROJECT, subject="shop")
+    for number, path in enumerate(("a.py", "b.py")):
+        refs = (Ref("/repo", path, None),)
+        text = f"{path} を直した。"
+        consolidate(home, replace(told_, content=text, evidence=text, refs=refs))
+        assert len(note(home, "projects/shop.md").refs) == number + 1

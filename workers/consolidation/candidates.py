@@ -81,7 +81,32 @@ def in_sections(insight: Insight) -> bool:
 
 def _in_notes(home: Home, insight: Insight, paths: tuple[str, ...]) -> Iterator[Known]:
     for path in dict.fromkeys(paths):
-        yield from read_insights(home, insight.scope, path)
+        yield from _read(home, insight.scope, path)
+
+
+def _read(home: Home, scope: Scope, path: str) -> tuple[Known, ...]:
+    """Read a note once for as long as it is the same file: an import meets the same ones again.
+
+    Every writer puts a new file in the old one's place, so that its inode tells.
+    """
+    place = home.vault(scope) / path
+    try:
+        info = place.lstat()
+    except OSError:
+        return ()
+    state = (info.st_ino, info.st_mtime_ns, info.st_size)
+    kept = _kept.get(str(place))
+    if kept is not None and kept[0] == state:
+        return kept[1]
+    found = read_insights(home, scope, path)
+    if len(_kept) >= _KEPT_AT_MOST:
+        _kept.clear()
+    _kept[str(place)] = (state, found)
+    return found
+
+
+_KEPT_AT_MOST = 2_000
+_kept: dict[str, tuple[tuple[int, int, int], tuple[Known, ...]]] = {}
 
 
 def _in_its_note(home: Home, insight: Insight) -> tuple[Known, ...]:

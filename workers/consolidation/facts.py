@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from index.tokenize import stem
 from workers.consolidation.words import (
@@ -179,6 +179,7 @@ class Facts:
         return sum(sentence.negations for sentence in self.sentences)
 
 
+@lru_cache(maxsize=4_096)
 def facts_of(content: str) -> Facts:
     """Return what `content` says. Linear in its length."""
     spoken = _SPOKEN.sub("", content[: MAX_TEXT * 4])
