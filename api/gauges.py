@@ -13,7 +13,7 @@ from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from index.readers import Readers
 from workers import outbox_report
-from workers.broker import make_client, queue_depths
+from workers.broker import make_client, namespace, queue_depths
 from workers.outbox import Outbox
 from workers.supervisor import parts_alive
 
@@ -58,7 +58,7 @@ class Gauges:
 
     def _queues(self) -> Iterator[Gauge]:
         try:
-            depths = queue_depths(self._broker)
+            depths = queue_depths(self._broker, namespace(self._settings))
         except (redis.RedisError, OSError):
             return
         for queue, depth in depths.items():

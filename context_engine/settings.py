@@ -172,6 +172,8 @@ class Settings(BaseSettings):
     """How the owner is called in source notes."""
     redis_url: str | None = None
     """A Redis or Valkey of one's own; unset means the embedded one."""
+    redis_namespace: Annotated[str, Field(pattern=r"^[A-Za-z0-9:._-]{1,80}$")] | None = None
+    """What the keys on Redis begin with; unset means a name that no other home has."""
     ollama_url: str = "http://127.0.0.1:11434"
     """Where the local model is asked."""
     default_scope: Scope = Scope.PERSONAL

@@ -12,6 +12,7 @@ from redis.retry import Retry
 
 from context_engine.errors import ConfigError, DependencyDownError
 from context_engine.home import Home
+from context_engine.home_id import home_id
 from context_engine.settings import Settings
 from context_engine.sockets import socket_place
 
@@ -20,7 +21,7 @@ EXTRACT = "extract"
 INDEX = "index"
 QUEUES = (INGEST, EXTRACT, INDEX)
 
-NAMESPACE = "context-engine"
+_NAMESPACE = "context-engine"
 MAINTENANCE_CHANCE = 100_000
 """Of a million commands: with dramatiq's default a dead worker's messages wait 8 to 11 minutes."""
 
@@ -28,6 +29,15 @@ MAINTENANCE_CHANCE = 100_000
 def socket_path(home: Home) -> Path:
     """Return where the embedded broker listens; outside the home when its path is too long."""
     return socket_place(home, home.broker / "valkey.sock")
+
+
+def namespace(settings: Settings) -> str:
+    """Return what the names of this home's keys begin with: no other home reads its messages."""
+    if settings.redis_namespace is not None:
+        return settings.redis_namespace
+    if settings.redis_url is None:
+        return _NAMESPACE
+    return f"{_NAMESPACE}:{home_id(settings.paths.root)}"
 
 
 def make_client(settings: Settings) -> redis.Redis:
@@ -52,7 +62,7 @@ def make_broker(settings: Settings) -> RedisBroker:
     """
     broker = RedisBroker(  # type: ignore[no-untyped-call]  # dramatiq types its actors only
         client=make_client(settings),
-        namespace=NAMESPACE,
+        namespace=namespace(settings),
         middleware=[],
         maintenance_chance=MAINTENANCE_CHANCE,
         heartbeat_timeout=settings.workers.heartbeat_timeout_ms,
@@ -78,9 +88,9 @@ def check_broker(client: redis.Redis) -> None:
         )
 
 
-def queue_depths(client: redis.Redis) -> dict[str, int]:
-    """Return the messages waiting on Redis, by queue."""
+def queue_depths(client: redis.Redis, prefix: str) -> dict[str, int]:
+    """Return the messages waiting on Redis below the namespace `prefix`, by queue."""
     with client.pipeline(transaction=False) as pipe:
         for queue in QUEUES:
-            pipe.llen(f"{NAMESPACE}:{queue}")
+            pipe.llen(f"{prefix}:{queue}")
         return dict(zip(QUEUES, pipe.execute(), strict=True))

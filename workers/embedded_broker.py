@@ -31,6 +31,7 @@ appendfsync always
 aof-load-truncated yes
 maxmemory-policy noeviction
 """
+_SPACE = 0x20
 
 
 def server_binary() -> Path:
@@ -56,8 +57,19 @@ def prepare(home: Home) -> list[str]:
     make_socket_folder(socket)
     stop_leftover(home)
     config = home.broker / "valkey.conf"
-    config.write_text(_CONFIG.format(socket=socket, folder=home.broker), encoding="utf-8")
+    config.write_text(
+        _CONFIG.format(socket=_quoted(socket), folder=_quoted(home.broker)), encoding="utf-8"
+    )
     return [str(server_binary()), str(config)]
+
+
+def _quoted(path: Path) -> str:
+    """Return what stands between the quotes of the server's configuration.
+
+    As its sdssplitargs reads them: backslash and quote escaped, control characters in hexadecimal.
+    """
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(f"\\x{ord(sign):02x}" if ord(sign) < _SPACE else sign for sign in escaped)
 
 
 def stop_leftover(home: Home) -> None:

@@ -21,7 +21,7 @@ from dramatiq.errors import DramatiqError
 from context_engine.logs import get_logger
 from context_engine.settings import Settings
 from workers import liveness
-from workers.broker import NAMESPACE, QUEUES
+from workers.broker import QUEUES, namespace
 from workers.outbox import Outbox
 from workers.outbox_model import Job
 
@@ -32,8 +32,6 @@ LOST_AFTER_SECONDS = 60.0
 """A queued job that no worker took for so long, with its queue empty, is published again."""
 PROBE_SECONDS = 30.0
 """How often a dependency that jobs wait for is asked again."""
-
-_GENERATION = f"{NAMESPACE}:generation"
 
 log = get_logger(__name__)
 
@@ -50,6 +48,7 @@ class Relay:
         probes: dict[str, Callable[[], bool]] | None = None,
     ) -> None:
         self._settings = settings
+        self._namespace = namespace(settings)
         self._outbox = outbox
         self._broker = broker
         self._probes = probes or {}
@@ -150,17 +149,17 @@ class Relay:
             # timeout; a second copy is harmless, because a job starts once
             self._outbox.republish()
         for queue in QUEUES:
-            if self._broker.client.llen(f"{NAMESPACE}:{queue}") == 0:
+            if self._broker.client.llen(f"{self._namespace}:{queue}") == 0:
                 self._outbox.republish(queue, older_than=LOST_AFTER_SECONDS)
 
     def _redis_was_wiped(self) -> bool:
         ours = self._outbox.meta("redis_generation")
-        theirs: Any = self._broker.client.get(_GENERATION)
+        theirs: Any = self._broker.client.get(f"{self._namespace}:generation")
         if theirs is not None and ours is not None and theirs == ours.encode():
             return False
         generation = uuid.uuid4().hex
         self._outbox.set_meta("redis_generation", generation)
-        self._broker.client.set(_GENERATION, generation)
+        self._broker.client.set(f"{self._namespace}:generation", generation)
         return True
 
     def _probe_when_due(self) -> None:

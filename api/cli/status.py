@@ -20,7 +20,7 @@ from context_engine.settings import Settings, load_settings
 from index.model import ScopeStats
 from index.search import Searcher
 from workers import outbox_report
-from workers.broker import make_client, queue_depths
+from workers.broker import make_client, namespace, queue_depths
 from workers.extraction.client import OllamaModel
 from workers.handover import waiting_transcripts
 from workers.indexes import rebuild_waits_for
@@ -89,7 +89,7 @@ def _outbox(outbox: Outbox) -> dict[str, Any]:
 
 def _queues(settings: Settings) -> dict[str, int] | None:
     try:
-        return queue_depths(make_client(settings))
+        return queue_depths(make_client(settings), namespace(settings))
     except (redis.RedisError, OSError):
         return None
 

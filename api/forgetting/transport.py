@@ -11,7 +11,7 @@ import redis
 
 from api.forgetting.plan import Plan
 from context_engine.settings import Settings
-from workers.broker import NAMESPACE, QUEUES, make_client
+from workers.broker import QUEUES, make_client, namespace
 from workers.supervisor import is_running
 
 _REWRITE_SECONDS = 60.0
@@ -26,7 +26,7 @@ def purge_broker(settings: Settings, plan: Plan, *, starting: bool) -> str | Non
     client = make_client(settings)
     try:
         for queue in QUEUES:
-            _drop(client, queue, plan)
+            _drop(client, f"{namespace(settings)}:{queue}", plan)
         return _rewrite(client)
     except (redis.RedisError, OSError) as error:
         return f"the broker does not answer, its copies stay until it is asked again ({error})"
@@ -37,10 +37,10 @@ def purge_broker(settings: Settings, plan: Plan, *, starting: bool) -> str | Non
 def _drop(client: redis.Redis, queue: str, plan: Plan) -> None:
     needles = [word.encode() for word in (*plan.events, *(path for _, path in plan.notes))]
     for key in (queue, f"{queue}.DQ"):
-        for message_id in list(_about(client, f"{NAMESPACE}:{key}.msgs", needles)):
+        for message_id in list(_about(client, f"{key}.msgs", needles)):
             with client.pipeline(transaction=True) as pipe:
-                pipe.lrem(f"{NAMESPACE}:{key}", 0, message_id)
-                pipe.hdel(f"{NAMESPACE}:{key}.msgs", message_id)
+                pipe.lrem(key, 0, message_id)
+                pipe.hdel(f"{key}.msgs", message_id)
                 pipe.execute()
 
 

@@ -19,7 +19,14 @@ from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from workers import outbox_report
 from workers.actors import declare
-from workers.broker import INGEST, check_broker, make_broker, make_client, queue_depths
+from workers.broker import (
+    INGEST,
+    check_broker,
+    make_broker,
+    make_client,
+    namespace,
+    queue_depths,
+)
 from workers.outbox import Outbox
 from workers.outbox_model import Job, Outcome
 from workers.relay import Relay
@@ -197,7 +204,8 @@ def test_the_embedded_broker_keeps_every_write(embedded_broker: Home, settings: 
     client = make_client(settings)
     wanted = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
     assert {key: client.config_get(key)[key] for key in wanted} == wanted
-    assert queue_depths(client) == {"ingest": 0, "extract": 0, "index": 0}
+    depths = queue_depths(client, namespace(settings))
+    assert depths == {"ingest": 0, "extract": 0, "index": 0}
     client.close()
 
 
