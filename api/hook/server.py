@@ -96,9 +96,14 @@ class Hooks:
 
 def _prompt(question: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "prompt": str(question["prompt"]),
-        "session": str(question.get("session_id") or "unnamed")[:100],
+        "prompt": _whole(str(question["prompt"])),
+        "session": _whole(str(question.get("session_id") or "unnamed")[:100]),
     }
+
+
+def _whole(text: str) -> str:
+    """Return `text` without the halves of characters that a terminal may cut."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
