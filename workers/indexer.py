@@ -12,12 +12,15 @@ from collections.abc import Callable
 from functools import partial
 
 from context_engine.errors import ContextEngineError
+from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
 from index.embedding.factory import make_embedder
+from index.search import Searcher
 from index.watch import watch_vaults
 from workers.broker import INDEX
+from workers.findable import IMPROVED, check_summary
 from workers.housekeeping import follow_identity, is_identity, open_home
 from workers.indexes import Indexes, index_dependency
 from workers.jobs import DISK, disk_is_writable
@@ -41,7 +44,7 @@ def main() -> None:
                 name="indexer",
                 queues=(INDEX,),
                 threads=1,
-                works=lambda _settings, _outbox: {INDEX: _index_work(indexes)},
+                works=lambda s, _outbox: {INDEX: _index_work(s.paths, indexes)},
                 probes=lambda s: _probes(s, indexes),
                 background=lambda s, _outbox, stop: _background(s, indexes, stop),
             ),
@@ -54,11 +57,21 @@ def _probes(settings: Settings, indexes: Indexes) -> dict[str, Callable[[], bool
     return {DISK: lambda: disk_is_writable(settings.paths)} | usable
 
 
-def _index_work(indexes: Indexes) -> Callable[[Job, str | None], Outcome]:
+def _index_work(home: Home, indexes: Indexes) -> Callable[[Job, str | None], Outcome]:
+    # by words, as everything is found at once; vectors follow
+    searcher = Searcher(home, None)
+
     def work(job: Job, _event: str | None) -> Outcome:
         scope, path = Scope(job.arguments["scope"]), job.arguments["path"]
         if path is not None:
-            return Outcome(result={"chunks": indexes.index(scope, path)})
+            chunks = indexes.index(scope, path)
+            told = check_summary(home, scope, path, searcher)
+            outcomes = {told: 1} if told else {}
+            if told == IMPROVED:
+                chunks = indexes.index(scope, path)
+                told = check_summary(home, scope, path, searcher)
+                outcomes |= {told: 1} if told else {}
+            return Outcome(result={"chunks": chunks, "summary": told}, outcomes=outcomes)
         if job.arguments["rebuild"]:
             indexes.rebuild(scope)
         else:
