@@ -9,6 +9,9 @@ import click
 from api.cli.common import plural, say
 from context_engine.settings import Settings
 
+_SHOWN = 20
+"""Lines of one kind: a screenful."""
+
 
 def print_summary(summary: dict[str, Any], settings: Settings) -> None:
     """Print what was read and what became of it."""
@@ -60,14 +63,22 @@ def _print_older(summary: dict[str, Any]) -> None:
 def _print_refused(summary: dict[str, Any]) -> None:
     if summary["bad_count"]:
         click.echo(f"refused   {plural(summary['bad_count'], 'record')}, the rest went on:")
-        for bad in summary["bad_records"][:20]:
+        for bad in summary["bad_records"][:_SHOWN]:
             click.echo(f"          {bad['place']}: {bad['reason']}")
-        if summary["bad_count"] > 20:  # noqa: PLR2004 - a screenful
+        if summary["bad_count"] > _SHOWN:
             click.echo("          … all of them with --json")
-    for kind, count in sorted(summary["kept_types"].items()):
-        click.echo(f"kept      {count:,} × {kind}: of unknown form, kept as text")
-    for kind, count in sorted(summary["unknown_types"].items()):
+    for kind, count in _most(summary["kept_types"]):
+        click.echo(f"kept      {plural(count, 'record')} of unknown form {kind!r}, kept as text")
+    for kind, count in _most(summary["unknown_types"]):
         click.echo(f"unknown   {plural(count, 'record')} of type {kind!r}, left out")
+
+
+def _most(counted: dict[str, int]) -> list[tuple[str, int]]:
+    """Return the kinds in order of their names; of very many the most frequent, and the rest."""
+    most = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    rest = most[_SHOWN:]
+    others = [(f"{len(rest)} other kinds", sum(count for _, count in rest))] if rest else []
+    return sorted(most[:_SHOWN]) + others
 
 
 def _hint(summary: dict[str, Any]) -> None:

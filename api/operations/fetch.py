@@ -16,6 +16,7 @@ from api.operations.found import clip
 from api.operations.notes import for_readers, load_note, place_of
 from api.operations.quoting import NOTICE, label
 from api.operations.references import Reference, parse_reference
+from api.operations.staleness import stale_warnings
 from context_engine.clock import isoformat
 from context_engine.errors import NotFoundError
 
@@ -50,7 +51,8 @@ class FetchAnswer(Answer):
     metadata: Annotated[
         dict[str, str],
         Field(
-            description="confidence (raw: unconfirmed), kind, source, project, date; part: this "
+            description="confidence (raw: unconfirmed), kind, source, project, date; warning: "
+            "what speaks against relying on it; part: this "
             "is not the whole note; continues: the id to fetch for what follows."
         ),
     ]
@@ -125,7 +127,7 @@ def _quoted(chunks: Sequence[ChunkText]) -> str:
 
 def _with_text(start: FetchAnswer, text: str, more: dict[str, str] | None = None) -> FetchAnswer:
     metadata = start.metadata | (more or {})
-    marks = (metadata.get(name) for name in ("kind", "confidence", "source", "date"))
+    marks = (metadata.get(name) for name in ("kind", "confidence", "source", "date", "warning"))
     head = f"{NOTICE} ({', '.join(mark for mark in marks if mark)})"
     # a client may show its model the text alone
     return start.model_copy(update={"text": f"{head}\n\n{text}", "metadata": metadata})
@@ -140,6 +142,7 @@ def _answer(note: Note, place: Reference) -> FetchAnswer:
         "project": clip(note.project, _MAX_FIELD) if note.project else None,
         "date": isoformat(note.date) if note.date else None,
         "verified": isoformat(note.verified) if note.verified else None,
+        "warning": "; ".join(stale_warnings(note)),
     }
     return FetchAnswer(
         id=place.id,

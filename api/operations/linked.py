@@ -72,7 +72,8 @@ def linked_notes(
 ) -> tuple[Linked, ...]:
     """Return the notes behind `links` that the caller may read, without the one at `but`.
 
-    Those that the query concerns come first. What is absent, hidden or unreadable is left out.
+    Those that the query concerns come first. What is absent, hidden, unreadable or deleted at its
+    source is left out.
     """
     paths = dict.fromkeys(link.path for link in links)
     found = {place_of(note): note for note in _readable(services, caller, paths)}
@@ -84,6 +85,10 @@ def linked_notes(
 
 
 def _readable(services: Services, caller: Caller, paths: dict[str, None]) -> Iterator[Note]:
+    from vault.marks import Standing
+
     for path in paths:
         with suppress(NotFoundError, UnsafePathError, BadInputError):
-            yield load_note(services, caller, path)
+            note = load_note(services, caller, path)
+            if note.standing is not Standing.WITHDRAWN:
+                yield note

@@ -236,3 +236,14 @@ def test_a_linked_note_carries_its_own_warning_and_a_file_that_is_gone_is_said(
         "old.py changed since this was written: check before relying on it",
         "no.py is gone since this was written: check before relying on it",
     )
+
+
+def test_a_note_deleted_at_its_source_says_so_and_is_not_followed(library: Home) -> None:
+    gone = "---\ntype: source\nwithdrawn: 2026-12-01T09:00:00Z\n---\n# Old plan\n\ntext\n"
+    _write(library, Scope.WORK, "sources/confluence/2026/11/plan-aaaaaaaaaaaa.md", gone)
+    _write(library, Scope.WORK, "x.md", "# X\n\n[[plan-aaaaaaaaaaaa]] [[runbook]]\n")
+    read = _read(library, path="sources/confluence/2026/11/plan-aaaaaaaaaaaa.md", level="full")
+    assert "text" in read.text
+    assert any("deleted at the source" in warning for warning in read.warnings)
+    followed = _read(library, path="x.md", follow=True)
+    assert [note.path for note in followed.linked] == ["work/runbook.md"]

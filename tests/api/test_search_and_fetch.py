@@ -91,6 +91,15 @@ def test_what_is_fetched_is_quoted_with_its_label(world: _World) -> None:
     assert answer.url == best.url
 
 
+def test_what_its_source_deleted_or_changed_is_fetched_with_a_warning(world: _World) -> None:
+    file = world.home.vault(Scope.WORK) / VALKEY.removeprefix("work/")
+    for mark, warning in (("withdrawn", "deleted at the source"), ("stale", "source was changed")):
+        before = file.read_text()
+        file.write_text(before.replace("type: insight", f"type: insight\n{mark}: 2026-12-01"))
+        assert warning in world.ask("fetch", id=VALKEY).text.splitlines()[0]
+        file.write_text(before)
+
+
 def test_every_way_to_name_a_place_leads_to_it(world: _World) -> None:
     best = world.ask("search", query="キュー Valkey ライセンス").results[0]
     whole = world.ask("fetch", id=best.id)
