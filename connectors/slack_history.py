@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from connectors.base import Item, Ledger, ReadOptions
@@ -19,52 +19,17 @@ from connectors.revisions import Unit
 from connectors.slack_api import RefusedError
 from connectors.slack_directory import Channel
 from connectors.slack_messages import TOMBSTONE, Message, in_thread
+from connectors.slack_spans import DAY, Cursor, Whole, day_start, load_cursor, second_of
 from connectors.slack_threads import SOURCE, Messages, Place, unknown_blocks
 from connectors.slack_workspace import Workspace
 from context_engine.clock import Clock
-from context_engine.events import BadRecord, Checkpoint, UnknownRecord
+from context_engine.events import BadRecord, UnknownRecord
 
-STATE_VERSION = 1
-DAY = 86_400
 GRACE = 300
 """Seconds within which a message that Slack does not show may still be on its way to be shown."""
 
 _TS = re.compile(r"[^:]*:(\d+\.\d+)")
 _ByTs = dict[str, Message]
-
-
-@dataclass(frozen=True)
-class _Cursor:
-    """What was read of a channel: all between `low` and `high`, in seconds since 1970.
-
-    low: None before the first run. threads: last reply and number of replies by a thread's ts.
-    """
-
-    label: str
-    low: int | None = None
-    high: int = 0
-    threads: Mapping[str, str] = field(default_factory=dict)
-
-    def checkpoint(self, key: str) -> Checkpoint:
-        threads = dict(self.threads)
-        state = {"label": self.label, "low": self.low, "high": self.high, "threads": threads}
-        return Checkpoint(key, {"version": STATE_VERSION, **state})
-
-
-@dataclass(frozen=True)
-class _Whole:
-    """What was read whole, so that what is missing in it was deleted.
-
-    since, until: seconds between which all was read that is no reply.
-    """
-
-    since: int
-    until: int
-    threads: frozenset[str]
-
-    def days(self) -> Iterator[str]:
-        """Yield the days, as the units of messages are called."""
-        return (_day(second) for second in range(self.since, self.until + 1, DAY))
 
 
 class CatchUp:
@@ -107,18 +72,18 @@ class CatchUp:
         key, settings = f"{SOURCE}:{channel.channel_id}/live", self._options.live.slack
         if not self._options.follow:
             self.workspace.api.place = f"slack {channel.label}"
-        cursor = _load(self._ledger.checkpoint(key), channel.label)
+        cursor = load_cursor(self._ledger.checkpoint(key), channel.label)
         now = int(self._clock.now().timestamp())
         window = settings.window_days * DAY
         floor = self._floor(now)
-        since = _floor(now - window)
+        since = day_start(now - window)
         if not cursor.high or self._options.since:
             since = max(since, floor)
         threads: dict[str, str] = {}
         yield from self._window(channel, cursor, (since, now, settings.reply_days), threads)
         if 0 < cursor.high < since:
             # nothing was read for a long time
-            for _, messages in self._days(channel, _floor(cursor.high - window), since):
+            for _, messages in self._days(channel, day_start(cursor.high - window), since):
                 yield from self._settle(channel, messages, None)
         low = since if cursor.low is None else cursor.low
         cursor = replace(cursor, low=low, high=now, threads=threads)
@@ -134,19 +99,21 @@ class CatchUp:
         """Return the second before which nothing is wanted."""
         days, since = self._options.live.slack.history_days, self._options.since
         first = now - days * DAY if days else 0
-        return _floor(max(first, int(since.timestamp()) if since else 0))
+        return day_start(max(first, int(since.timestamp()) if since else 0))
 
     def _window(
         self,
         channel: Channel,
-        cursor: _Cursor,
+        cursor: Cursor,
         span: tuple[int, int, int],
         threads: dict[str, str],
     ) -> Iterator[Item]:
         """Yield the news of the last days; put the state of their threads into `threads`."""
         since, now, reply_days = span
         messages: _ByTs = {}
+        seconds: list[int] = []
         for page in self._history(channel, since, None):
+            seconds += filter(None, map(second_of, page))
             for message in self._parsed(channel, page, cursor.high):
                 if isinstance(message, Message):
                     messages[message.ts] = message
@@ -165,7 +132,14 @@ class CatchUp:
             else:
                 again.add(parent.ts)
                 messages |= replies
-        yield from self._settle(channel, messages, _Whole(since, now - GRACE, frozenset(again)))
+        whole = Whole(
+            since,
+            now - GRACE,
+            frozenset(again),
+            min(seconds, default=now),
+            cache(lambda: self._shows_before(channel, since)),
+        )
+        yield from self._settle(channel, messages, whole)
 
     def _days(self, channel: Channel, since: int, until: int) -> Iterator[tuple[int, _ByTs]]:
         """Yield, latest first, the start of each day and what was said on it, replies included."""
@@ -173,7 +147,7 @@ class CatchUp:
         for page in self._history(channel, since, until):
             for message in self._parsed(channel, page, None):
                 if isinstance(message, Message):
-                    pending.setdefault(_floor(message.order[0]), {})[message.ts] = message
+                    pending.setdefault(day_start(message.order[0]), {})[message.ts] = message
             for start in sorted(pending, reverse=True)[:-1]:
                 yield start, self._with_replies(channel, pending.pop(start))
         for start in sorted(pending, reverse=True):
@@ -190,6 +164,14 @@ class CatchUp:
         if until is not None:
             span["latest"] = f"{until - 1}.999999"
         yield from self.workspace.api.pages("conversations.history", "messages", **span)
+
+    def _shows_before(self, channel: Channel, second: int) -> bool:
+        """Ask whether Slack shows any message from before that second."""
+        latest = f"{second}.000000"
+        shown = self.workspace.api.call(
+            "conversations.history", channel=channel.channel_id, latest=latest, limit="1"
+        )
+        return bool(shown.get("messages"))
 
     def _replies(self, channel: Channel, ts: str) -> _ByTs | None:
         """Return a thread, its first message included; None when there is none."""
@@ -212,11 +194,11 @@ class CatchUp:
         """Yield messages, and what is none, once: what is younger than `known`."""
         for record in records:
             parsed = self._messages.parse(record, f"slack {channel.label}")
-            if isinstance(parsed, Message) or known is None or _second(record) >= known:
+            if isinstance(parsed, Message) or known is None or second_of(record) >= known:
                 yield parsed
 
     def _settle(
-        self, channel: Channel, messages: Mapping[str, Message], whole: _Whole | None
+        self, channel: Channel, messages: Mapping[str, Message], whole: Whole | None
     ) -> Iterator[Item]:
         """Yield what of these messages is new, a day at a time, and what was deleted.
 
@@ -238,7 +220,7 @@ class CatchUp:
             yield from self._messages.close(unit)
         yield from unknown_blocks(at.export.speaker.renderer, at.place)
 
-    def _deleted(self, unit: Unit, channel: Channel, whole: _Whole) -> Iterator[Message]:
+    def _deleted(self, unit: Unit, channel: Channel, whole: Whole) -> Iterator[Message]:
         """Yield in place of each message that should have been there and was not a tombstone."""
         for name, document in unit.missing():
             match = _TS.match(name)
@@ -246,17 +228,13 @@ class CatchUp:
             by_itself = "-" in thread or thread == ts
             if not (by_itself or thread in whole.threads):
                 continue
-            if (channel.channel_id, ts) in self.fresh or not _within(ts, whole):
+            if (channel.channel_id, ts) in self.fresh or not whole.covers(second_of({"ts": ts})):
                 continue
             named = {} if "-" in thread else {"thread_ts": thread, "reply_count": 1}
             stone = {"type": "message", "subtype": TOMBSTONE, "ts": ts, **named}
             parsed = self._messages.parse(stone, "")
             if isinstance(parsed, Message):
                 yield parsed
-
-
-def _within(ts: str, whole: _Whole) -> bool:
-    return whole.since <= _second({"ts": ts}) <= whole.until
 
 
 def _is_parent(message: Message) -> bool:
@@ -266,28 +244,4 @@ def _is_parent(message: Message) -> bool:
 def _replied(parent: Message) -> tuple[int, str]:
     """Return when a thread was last replied to, in seconds, and what changes with its replies."""
     last = parent.record.get("latest_reply")
-    return _second({"ts": last}), f"{last}/{parent.record.get('reply_count')}"
-
-
-def _second(record: Any) -> int:
-    ts = record.get("ts") if isinstance(record, dict) else None
-    whole = ts.partition(".")[0] if isinstance(ts, str) else ""
-    return int(whole[:12]) if whole.isdecimal() else 0
-
-
-def _floor(second: int) -> int:
-    return max(0, second - second % DAY)
-
-
-def _day(second: int) -> str:
-    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d}"
-
-
-def _load(state: Mapping[str, Any] | None, label: str) -> _Cursor:
-    """Return what was read of a channel; nothing when it had another name then.
-
-    Read again from the beginning, all its notes get the new name, and nothing else changes.
-    """
-    if not state or state.get("version") != STATE_VERSION or state.get("label") != label:
-        return _Cursor(label)
-    return _Cursor(label, state.get("low"), int(state["high"]), dict(state["threads"]))
+    return second_of({"ts": last}), f"{last}/{parent.record.get('reply_count')}"

@@ -167,20 +167,23 @@ def test_an_edited_and_a_deleted_reply_of_a_young_thread_are_found(
 def test_a_message_that_only_seemed_deleted_comes_back(
     slack: SlackServer, reader: Reader, clock: ManualClock
 ) -> None:
-    slack.say(GENERAL, message(1, "here"), message(2, "there"))
+    slack.say(GENERAL, ago(50), message(1, "here"), message(2, "there"))
     reader.read()
-    kept = slack.messages[GENERAL].pop(0)
+    kept = slack.messages[GENERAL].pop(1)
     clock.advance(3600)
     assert withdrawn(reader.read()) == [f"{GENERAL}:{ts(1)}"]
     slack.say(GENERAL, kept)
     assert said(reader.read()) == ["here"]
 
 
-def test_what_is_older_than_slack_shows_is_not_taken_for_deleted(
+def test_what_slack_forgets_by_a_rule_of_retention_is_not_taken_for_deleted(
     slack: SlackServer, reader: Reader, clock: ManualClock
 ) -> None:
-    slack.say(GENERAL, message(1, "old"))
+    slack.say(GENERAL, *(ago(day) for day in range(20)))
     reader.read()
+    clock.advance(3600)
+    slack.messages[GENERAL] = [ago(day) for day in range(7) if day != 3]
+    assert withdrawn(reader.read()) == [f"{GENERAL}:{ago(3)['ts']}"]
     clock.advance(100 * 86_400)
     slack.messages[GENERAL] = []
     assert reader.read().documents == []
