@@ -29,7 +29,7 @@ def site() -> Site:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_a_confluence_that_answers_anything_ends_in_documents_or_a_named_error(
