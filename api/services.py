@@ -75,6 +75,7 @@ class Engine:
             index=Searcher(home, RememberingEmbedder(embedder)),
             owner_name=settings.owner_name,
             clock=self._clock,
+            redaction=settings.redaction_options,
             project_silence=timedelta(days=settings.project_silence_days),
             notify=self._notify or tell_nobody,
             usage=UsageLog(home.state / FILE, self._clock),

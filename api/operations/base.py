@@ -20,6 +20,8 @@ from context_engine.scopes import Scope
 from index.model import ScopeStats, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
+    from context_engine.redaction import RedactionOptions
+
     # numpy and SQLite come with it; a tool list must not wait for them
     from index.search import ChunkText
 
@@ -56,6 +58,8 @@ class Services:
     notify: Callable[[Scope, str], None] = tell_nobody
     """Called with the scope and vault path of a note that was just written."""
     shelf: Shelf = field(default_factory=Shelf)
+    redaction: RedactionOptions | None = None
+    """What the owner wants out of saved text besides secrets, which always are."""
     project_silence: timedelta | None = None
     """After how long without news a project counts as paused; None: never."""
     usage: UsageLog = field(default_factory=UsageLog)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Self
@@ -21,6 +22,7 @@ from context_engine.markers import strip_injected
 from index.model import SearchRequest
 
 if TYPE_CHECKING:
+    from context_engine.redaction import RedactionOptions
     from workers.consolidation.consolidate import Consolidated
 
 MAX_TITLE = 200
@@ -130,7 +132,7 @@ class SaveInsightAnswer(Answer):
 
 
 def save_insight(
-    services: Services, caller: Caller, request: SaveInsightRequest
+    services: Services, caller: Caller, given: SaveInsightRequest
 ) -> SaveInsightAnswer:
     """Write the insight into the caller's own vault, durable when this returns.
 
@@ -141,6 +143,7 @@ def save_insight(
     """
     from workers.consolidation.consolidate import consolidate
 
+    request, redacted = _redacted(given, services.redaction)
     insight = _insight(caller, request, services.clock.now())
     earlier = first_saved(services.home, insight)
     insight = replace(insight, created=earlier) if earlier else insight
@@ -156,7 +159,7 @@ def save_insight(
         relation=written.relation,
         resembles=_resembles(caller, written),
         confidence=Confidence.RAW,
-        redacted=_redactions(request),
+        redacted=redacted,
         similar=_similar(services, caller, insight, path, warnings),
         warnings=tuple(warnings),
     )
@@ -201,14 +204,31 @@ def _quoted(evidence: str | None) -> str:
     return "\n\n" + "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _redactions(request: SaveInsightRequest) -> dict[str, int]:
-    from context_engine.redaction import redact
+def _redacted(
+    request: SaveInsightRequest, options: RedactionOptions | None
+) -> tuple[SaveInsightRequest, dict[str, int]]:
+    """Return the request without secrets and what else the owner wants out, counted by kind.
 
-    counts: dict[str, int] = {}
-    for text in (request.title, request.content, request.evidence or ""):
-        for kind, count in redact(text).counts.items():
-            counts[kind] = counts.get(kind, 0) + count
-    return counts
+    Before anything is made of it: an insight's id must not be one of a secret either.
+    """
+    from context_engine.redaction import RedactionOptions, redact
+
+    counts: Counter[str] = Counter()
+
+    def clean(text: str) -> str:
+        found = redact(text, options or RedactionOptions())
+        counts.update(found.counts)
+        return found.text
+
+    changes = {
+        "title": clean(request.title),
+        "content": clean(request.content),
+        "evidence": request.evidence and clean(request.evidence),
+        "project": request.project and clean(request.project),
+        "people": tuple(map(clean, request.people)),
+        "tags": tuple(map(clean, request.tags)),
+    }
+    return request.model_copy(update=changes), dict(counts)
 
 
 def _tell_indexer(services: Services, caller: Caller, path: str, warnings: list[str]) -> None:
