@@ -74,14 +74,11 @@ def measure(folder: Path, chunks: int, calls: int) -> dict[str, Any]:
     home, work = Home(folder / "home"), folder / "p3"
     home.create()
     corpus = Corpus()
-    _write_vault(home, corpus, chunks)
-    _write_folder(work, corpus)
+    write_vault(home, corpus, chunks)
+    write_folder(work, corpus)
     model = make_embedder(EmbeddingSettings(), home.models, "")
     embedder = MadeUpPassages(model)
-    with IndexWriter(home, SCOPE, embedder) as writer:
-        writer.scan()
-        while writer.embed_pending(2_000).waiting:
-            pass
+    index_vault(home, embedder)
     services = Services(home=home, index=Searcher(home, RememberingEmbedder(embedder)))
     questions = corpus.questions(calls + WARM_UP_CALLS)
     asked: dict[str, list[dict[str, Any]]] = {
@@ -93,6 +90,14 @@ def measure(folder: Path, chunks: int, calls: int) -> dict[str, Any]:
         "chunks": services.index.stats(SCOPE).chunks,
         **{name: _timed(services, arguments) for name, arguments in asked.items()},
     }
+
+
+def index_vault(home: Home, embedder: Embedder) -> None:
+    """Index the vault whole."""
+    with IndexWriter(home, SCOPE, embedder) as writer:
+        writer.scan()
+        while writer.embed_pending(2_000).waiting:
+            pass
 
 
 def _timed(services: Services, asked: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -110,7 +115,8 @@ def _timed(services: Services, asked: Sequence[dict[str, Any]]) -> dict[str, flo
     return percentiles(wall[WARM_UP_CALLS:]) | {f"cpu_{name}": cpu[name] for name in cpu}
 
 
-def _write_vault(home: Home, corpus: Corpus, chunks: int) -> None:
+def write_vault(home: Home, corpus: Corpus, chunks: int) -> None:
+    """Write so many chunks, half insights and half conversations, with projects and identity."""
     root = home.vault(SCOPE)
     for number in range(chunks // 2 // MESSAGES_A_NOTE):
         head = f"---\ntype: source\nsource: claude\ntitle: Talk {number}\n---\n"
@@ -128,7 +134,8 @@ def _write_vault(home: Home, corpus: Corpus, chunks: int) -> None:
     project_identity(home)
 
 
-def _write_folder(work: Path, corpus: Corpus) -> None:
+def write_folder(work: Path, corpus: Corpus) -> None:
+    """Write a working folder with a history and 3,000 files."""
     subjects = corpus.questions(400)
     who = "0" * 40 + " " + "1" * 40 + " Aki <aki@example.org> 1767600000 +0900"
     log = "".join(f"{who}\tcommit: {subject[:70]}\n" for subject in subjects)

@@ -18,6 +18,7 @@ COMMANDS = {
     "save": ("api.cli.save", "Save one insight, held against what is known."),
     "status": ("api.cli.status", "Say what waits, what is done and what is ill."),
     "reindex": ("api.cli.reindex", "Bring the index up to date with the vault."),
+    "call": ("api.cli.call", "Call one operation as an assistant would."),
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
     "hook": ("api.cli.hook", "Serve one turn of an assistant's session."),
     "token": ("api.cli.token", "Create, list and revoke client tokens."),

@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from api.caller import Caller, Transport
 from api.cli.common import caller_scope, json_option, print_json, say, scope_option
+from api.usage.log import FILE, UsageLog
 from context_engine.clock import isoformat
 from context_engine.errors import UsageError
 from context_engine.insights import Kind
@@ -55,6 +57,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     result = searcher.search(
         asked,
         SearchRequest(text=text, limit=limit, filters=filters, explain=explain),
+    )
+    UsageLog(settings.paths.state / FILE).searched(
+        Caller("cli", asked, Transport.CLI),
+        [f"{hit.scope.value}/{hit.path}" for hit in result.hits],
     )
     for warning in result.warnings:
         say(f"note: {warning}")
