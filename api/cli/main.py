@@ -31,6 +31,8 @@ COMMANDS = {
     "audit": ("api.cli.audit", "Show who asked the memory for what."),
     "review": ("api.cli.review", "Decide what of the raw insights is true."),
     "forget": ("api.cli.forget", "Forget a note for good, wherever it left a trace."),
+    "receipt": ("api.cli.receipt", "Show the way of an event: attempts, files, chunks."),
+    "identity": ("api.cli.identity", "Show, check and edit who you are."),
     "sources": ("api.cli.sources", "List the sources that can be ingested."),
     "evaluate-extractor": (
         "api.cli.evaluate",
