@@ -52,8 +52,7 @@ class CatchUp:
     def items(self) -> Iterator[Item]:
         """Yield the news of all channels."""
         self.fresh.clear()
-        yield from self.workspace.problems
-        self.workspace.problems.clear()
+        yield from self.workspace.refresh()
         for channel in self.workspace.channels():
             try:
                 yield from self._channel(channel)

@@ -12,7 +12,7 @@ from connectors.owners import name_key
 from connectors.slack_api import SCOPES, SERVICE, RefusedError, SlackApi
 from connectors.slack_directory import Channel, Directory
 from connectors.slack_threads import Export, export_of
-from context_engine.errors import AccessDeniedError
+from context_engine.errors import AccessDeniedError, ContextEngineError
 from context_engine.events import BadRecord, UnknownRecord
 
 KINDS = ("public_channel", "private_channel", "mpim", "im")
@@ -23,19 +23,34 @@ _DOMAIN = re.compile(r"https://([a-z0-9][a-z0-9-]{0,60}(?:\.enterprise)?)\.slack
 
 @dataclass
 class Workspace:
-    """What is known of a workspace. `wanted`: names and ids of channels, empty for one's own."""
+    """What is known of a workspace. `wanted`: names and ids of channels, empty for one's own.
+
+    told: problems that were reported, which are reported once.
+    """
 
     api: SlackApi
     export: Export
     user_id: str
     wanted: frozenset[str]
-    problems: list[BadRecord | UnknownRecord] = field(default_factory=list)
     channel_ids: list[str] = field(default_factory=list)
+    told: set[BadRecord | UnknownRecord] = field(default_factory=set)
 
-    def channels(self) -> Iterator[Channel]:
-        """Yield the channels that are to be read, as they are called now."""
-        for channel_id in list(self.channel_ids):
-            yield self.channel(channel_id)
+    def channels(self) -> list[Channel]:
+        """Return the channels that are to be read, as they are called now."""
+        return [self.channel(channel_id) for channel_id in self.channel_ids]
+
+    def refresh(self) -> Iterator[BadRecord | UnknownRecord]:
+        """Ask which channels there are now; yields problems that were not told before."""
+        before, self.channel_ids = self.channel_ids, []
+        try:
+            problems = [problem for kind in KINDS for problem in _list(self, kind)]
+        except ContextEngineError:
+            self.channel_ids = before
+            raise
+        for problem in [*problems, *_not_found(self)]:
+            if problem not in self.told:
+                self.told.add(problem)
+                yield problem
 
     def channel(self, channel_id: str) -> Channel:
         """Return a channel by its id."""
@@ -70,14 +85,14 @@ class Workspace:
             try:
                 found = self.api.call("conversations.info", channel=channel_id).get("channel")
             except RefusedError:
-                return False
+                found = {"id": channel_id}
             if isinstance(found, dict):
                 self.learn(found)
         return channel_id in self.channel_ids
 
 
 def load_workspace(api: SlackApi, options: ReadOptions) -> Workspace:
-    """Ask who and what there is. Raises AccessDeniedError when the token does not allow it."""
+    """Ask who there is. Raises AccessDeniedError when the token does not allow it."""
     directory = Directory()
     try:
         me = api.call("auth.test")
@@ -87,19 +102,15 @@ def load_workspace(api: SlackApi, options: ReadOptions) -> Workspace:
         raise AccessDeniedError(SERVICE, f"{error.reason}. It needs: {SCOPES}") from error
     domain = _DOMAIN.match(str(me.get("url")))
     directory.domain = domain[1] if domain else None
-    workspace = Workspace(
+    return Workspace(
         api=api,
         export=export_of(directory, options.owner_name),
         user_id=str(me.get("user_id") or ""),
         wanted=frozenset(name_key(name.removeprefix("#")) for name in options.live.slack.channels),
     )
-    for kind in KINDS:
-        _list(workspace, kind)
-    workspace.problems += _not_found(workspace)
-    return workspace
 
 
-def _list(workspace: Workspace, kind: str) -> None:
+def _list(workspace: Workspace, kind: str) -> Iterator[UnknownRecord]:
     try:
         for records in workspace.api.pages("conversations.list", "channels", types=kind):
             for record in records:
@@ -107,7 +118,7 @@ def _list(workspace: Workspace, kind: str) -> None:
                     workspace.learn(record)
     except RefusedError as error:
         # a token without the scopes for direct messages is a choice, and no mistake
-        workspace.problems.append(UnknownRecord(SERVICE, f"{kind} ({error.reason})"))
+        yield UnknownRecord(SERVICE, f"{kind} ({error.reason})")
 
 
 def _not_found(workspace: Workspace) -> Iterator[BadRecord]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from connectors.base import Item, Ledger, ReadOptions
+from context_engine.errors import AccessDeniedError, DependencyDownError
 from context_engine.events import (
     BadRecord,
     Checkpoint,
@@ -93,6 +94,39 @@ def test_a_source_that_breaks_off_commits_nothing_after_its_last_checkpoint(
         )
     assert outbox.checkpoint("scripted", "f") == {"offset": 1}
     assert outbox.seen("scripted", ["a-1", "b-1"]) == {"a-1"}
+
+
+@pytest.mark.parametrize(
+    "error", [DependencyDownError("slack", "gone"), AccessDeniedError("slack", "expired")]
+)
+def test_what_a_service_gave_before_it_went_away_is_kept(outbox: Outbox, error: Exception) -> None:
+    with pytest.raises(type(error)):
+        run(outbox, document("a"), Checkpoint("f", {"offset": 1}), document("b"), error)
+    assert outbox.checkpoint("scripted", "f") == {"offset": 1}
+    assert outbox.seen("scripted", ["a-1", "b-1"]) == {"a-1", "b-1"}
+
+
+def test_while_following_a_checkpoint_is_committed_before_the_source_goes_on(
+    outbox: Outbox,
+) -> None:
+    class Followed(Scripted):
+        def read(
+            self, paths: Sequence[Path], ledger: Ledger, options: ReadOptions
+        ) -> Iterator[Item]:
+            for item in super().read(paths, ledger, options):
+                yield item
+                if isinstance(item, Checkpoint):
+                    committed.append(outbox.checkpoint("scripted", item.key))
+
+    committed: list[object] = []
+    items: list[Item | Exception] = [
+        document("a"),
+        Checkpoint("f", {"n": 1}),
+        document("b"),
+        Checkpoint("f", {"n": 2}),
+    ]
+    collect(Followed(items), [], outbox, ReadOptions(follow=True))
+    assert committed == [{"n": 1}, {"n": 2}]
 
 
 def test_an_event_read_again_and_a_file_without_news_count_as_unchanged(outbox: Outbox) -> None:
