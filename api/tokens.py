@@ -50,6 +50,8 @@ class Token(BaseModel):
     sha256: str
     created: datetime
     last_used: datetime | None = None
+    expires: datetime | None = None
+    """None: good until it is revoked."""
 
 
 class _File(BaseModel):
@@ -110,6 +112,25 @@ def rotate(home: Home, client: str, clock: Clock | None = None) -> IssuedToken:
     return issued[0]
 
 
+def lend(home: Home, client: str, scope: Scope, until: datetime, clock: Clock) -> IssuedToken:
+    """Issue a token of `client` that expires, beside those it has; its expired ones go."""
+    issued = _issue(client, scope, clock)
+    lent = issued.token.model_copy(update={"expires": until})
+    now = clock.now()
+
+    def add(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        gone = [token for token in tokens if token.client == client and is_expired(token, now)]
+        return (*(token for token in tokens if token not in gone), lent)
+
+    _update(home, add)
+    return IssuedToken(issued.text, lent)
+
+
+def is_expired(token: Token, now: datetime) -> bool:
+    """Return whether the time of a token is over."""
+    return token.expires is not None and token.expires <= now
+
+
 def revoke(home: Home, name: str) -> tuple[Token, ...]:
     """Forget every token whose client or id is `name`; return them.
 
@@ -152,8 +173,9 @@ class TokenVerifier:
         for token in self._current():
             if hmac.compare_digest(token.sha256, presented):
                 found = token
-        if found is not None:
-            self._note_use(found)
+        if found is None or is_expired(found, self._clock.now()):
+            return None
+        self._note_use(found)
         return found
 
     def _current(self) -> tuple[Token, ...]:

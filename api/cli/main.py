@@ -22,6 +22,7 @@ COMMANDS = {
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),
     "hook": ("api.cli.hook", "Serve one turn of an assistant's session."),
     "token": ("api.cli.token", "Create, list and revoke client tokens."),
+    "oauth": ("api.cli.oauth", "Let in assistants that ask for OAuth, like ChatGPT's apps."),
     "backup": ("api.cli.backup", "Write the home into one archive, proved by a test restore."),
     "restore": ("api.cli.restore", "Bring a home back from an archive."),
     "routine": ("api.cli.routine", "List, run and pause what the engine does by itself."),

@@ -51,9 +51,10 @@ def list_(as_json: bool) -> None:
         return
     for token in listed:
         used = token["last_used"] or "never"
+        until = f"  until {token['expires']}" if token["expires"] else ""
         click.echo(
             f"{token['client']:<24} {token['scope']:<9} id {token['id']}  "
-            f"created {token['created']}  last used {used}"
+            f"created {token['created']}  last used {used}{until}"
         )
     if not listed:
         say("no tokens; create one: context-engine token create NAME --scope SCOPE")
@@ -85,4 +86,5 @@ def _describe(token: Token) -> dict[str, str | None]:
         "scope": token.scope.value,
         "created": isoformat(token.created),
         "last_used": isoformat(token.last_used) if token.last_used else None,
+        "expires": isoformat(token.expires) if token.expires else None,
     }
