@@ -306,6 +306,11 @@ class Outbox:
                 )
             return db.changes()
 
+    def version(self) -> int:
+        """Return a number that changes when another connection has written to the file."""
+        row = self.connection().execute("PRAGMA data_version").fetchone()
+        return int(row[0]) if row else 0
+
     def meta(self, key: str) -> str | None:
         """Return a stored fact about this home."""
         row = self.connection().execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()

@@ -26,6 +26,7 @@ def broker_part(settings: Settings) -> Part:
         "broker",
         command=lambda: embedded_broker.prepare(home),
         ready=lambda: embedded_broker.is_ready(home),
+        needed_first=True,
     )
 
 

@@ -27,6 +27,8 @@ from workers.relay import Relay
 from workers.supervisor import exit_with_parent, is_running
 
 BROKER_WAIT_SECONDS = 30.0
+IDLE_MS = 500
+"""The longest pause between two looks at an empty queue; while work comes in it is far shorter."""
 
 log = get_logger(__name__)
 
@@ -67,7 +69,7 @@ def serve(role: Role, settings: Settings) -> None:
         max_attempts=settings.workers.max_attempts,
     )
     worker = dramatiq.Worker(
-        broker, queues=set(role.queues), worker_threads=role.threads, worker_timeout=100
+        broker, queues=set(role.queues), worker_threads=role.threads, worker_timeout=IDLE_MS
     )
     relay = Relay(settings, outbox, broker, probes=role.probes(settings))
     background = role.background(settings, outbox, stop)

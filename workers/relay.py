@@ -27,6 +27,9 @@ from workers.outbox_model import Job
 
 PUBLISHERS = 16
 IDLE_SECONDS = 0.05
+"""How often the outbox is asked whether anything was written to it: a look at one number."""
+LOOK_SECONDS = 1.0
+"""How often it is looked through all the same: pauses between two attempts end by themselves."""
 RECONCILE_SECONDS = 2.0
 LOST_AFTER_SECONDS = 60.0
 """A queued job that no worker took for so long, with its queue empty, is published again."""
@@ -55,6 +58,8 @@ class Relay:
         self._stop = threading.Event()
         self._lock: IO[str] | None = None
         self._publishers = ThreadPoolExecutor(PUBLISHERS, thread_name_prefix="publish")
+        self._next_look = 0.0
+        self._version = -1
         self._next_reconcile = 0.0
         self._next_probe = 0.0
         self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
@@ -103,7 +108,14 @@ class Relay:
         if now >= self._next_reconcile:
             self.reconcile()
             self._next_reconcile = now + RECONCILE_SECONDS
-        return sum([self.publish(queue) for queue in QUEUES]) > 0
+        version = self._outbox.version()
+        if version == self._version and now < self._next_look:
+            return False
+        published = sum([self.publish(queue) for queue in QUEUES])
+        # until nothing more goes out: what one write brought may be more than one round takes
+        self._version = version if published == 0 else -1
+        self._next_look = now + LOOK_SECONDS
+        return published > 0
 
     def publish(self, queue: str) -> int:
         """Put pending jobs of `queue` on Redis, up to the depth limit; returns how many."""

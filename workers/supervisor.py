@@ -37,6 +37,8 @@ class Part:
     command: Callable[[], Sequence[str]]
     ready: Callable[[], bool]
     ready_seconds: float = 60.0
+    needed_first: bool = False
+    """The parts after it start when it is ready; else they start side by side."""
 
 
 @dataclass
@@ -69,7 +71,7 @@ class Supervisor:
         self._lock: IO[str] | None = None
 
     def start(self, prepare: Callable[[], None] = lambda: None) -> None:
-        """Take the home and start every part, each when the one before it is ready.
+        """Take the home and start every part; returns when all are ready.
 
         prepare: what nobody else may do meanwhile; runs when the home is taken.
         Raises AlreadyRunningError, ContextEngineError when a part does not come up.
@@ -79,6 +81,9 @@ class Supervisor:
             prepare()
             for child in self._children:
                 self._spawn(child)
+                if child.part.needed_first:
+                    self._await_ready(child)
+            for child in self._children:
                 self._await_ready(child)
             self._publish()
         except BaseException:
