@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from api.forgetting.databases import purge_index, purge_outbox, purge_recent
+from api.forgetting.evidence import strip_evidence
 from api.forgetting.files import blacken_logs, purge_journal, remove_notes
 from api.forgetting.plan import Plan, Section
 from api.forgetting.transport import purge_broker
@@ -59,6 +60,7 @@ def _steps(
 ) -> tuple[str, ...]:
     home = settings.paths
     remove_notes(home, plan)
+    strip_evidence(home, plan)
     purge_outbox(home.outbox, plan)
     for scope in plan.scopes:
         notes = [path for one, path in plan.notes if one is scope]

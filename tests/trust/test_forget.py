@@ -17,12 +17,16 @@ from connectors.base import ReadOptions
 from connectors.registry import load
 from context_engine.events import Role
 from context_engine.home import Home
+from context_engine.insights import Confidence
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from support.engine import run, run_json, running, wait_until, write_sessions
 from support.notes import index_all
-from support.vaults import conversation, said
+from support.vaults import conversation, insight, said
 from vault.forgotten import without_forgotten
+from vault.insights import save_insight
+from vault.notes import read_note
+from vault.succession import add_evidence, read_insights
 from vault.tombstones import tombstones
 from workers.collector import collect
 from workers.extract import extract_work
@@ -103,8 +107,8 @@ def forget(settings: Settings, outbox: Outbox, *, insights: bool = True) -> Plan
 def test_no_byte_is_left_in_any_file(settings: Settings, filled: Outbox) -> None:
     home = settings.paths
     (home.logs / "worker.log").write_text(json.dumps({"title": SAID.partition("理由")[0]}))
-    insight = next(home.vaults.rglob("knowledge/**/*.md"))
-    accept(Desk(home), [Choice(insight.stem.rpartition("-")[2])])
+    drawn = next(home.vaults.rglob("knowledge/**/*.md"))
+    accept(Desk(home), [Choice(drawn.stem.rpartition("-")[2])])
     places = {place.split("/")[0] for place in holding(home)}
     assert places == {"vault", "state"}
     assert any("review" in place for place in holding(home))
@@ -153,6 +157,21 @@ def test_short_words_are_said_everywhere_and_stay(settings: Settings, filled: Ou
     forget(settings, filled)
     document = conversation(said(0, "はい", Role.OTHER), native_id="z")
     assert without_forgotten(tombstones(settings.paths), document) is document
+
+
+def test_a_quote_that_another_insight_carries_goes_and_the_insight_stays(
+    settings: Settings, filled: Outbox
+) -> None:
+    home = settings.paths
+    (item,) = filled.connection().execute("SELECT event_id FROM event").fetchall()
+    again = insight(event_id=str(item[0]), utterance="b" * 16, evidence=SAID, content=SAID)
+    elsewhere = save_insight(home, insight(event_id="f" * 32, confidence=Confidence.VALIDATED))
+    (known,) = read_insights(home, Scope.WORK, elsewhere.path)
+    assert add_evidence(home, known, again)
+    forget(settings, filled)
+    filled.close()
+    assert holding(home) == []
+    assert read_note(home, Scope.WORK, elsewhere.path).confidence is Confidence.VALIDATED
 
 
 def test_what_still_waits_is_forgotten_too(settings: Settings, tmp_path: Path) -> None:
