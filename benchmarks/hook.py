@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -75,14 +76,22 @@ def _inputs(work: Path, questions: Sequence[str]) -> list[bytes]:
 
 
 def _timed(home: Home, command: Sequence[str], inputs: Sequence[bytes]) -> dict[str, float]:
-    seconds = []
+    seconds, processor = [], []
     for given in inputs:
-        started = time.perf_counter()
+        started, used = time.perf_counter(), _used()
         subprocess.run(
             command, input=given, env=_environment(home), stdout=subprocess.DEVNULL, check=True
         )
         seconds.append(time.perf_counter() - started)
-    return percentiles(seconds[WARM_UP_CALLS:])
+        processor.append(_used() - used)
+    cpu = percentiles(processor[WARM_UP_CALLS:])
+    return percentiles(seconds[WARM_UP_CALLS:]) | {f"cpu_{name}": cpu[name] for name in cpu}
+
+
+def _used() -> float:
+    """Return the processor time of the processes that ended so far, which other work leaves be."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @contextlib.contextmanager

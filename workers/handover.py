@@ -39,14 +39,20 @@ def follow_spool(settings: Settings, outbox: Outbox, stop: threading.Event) -> N
     """Collect what is handed over until told to stop."""
     pause = 0.0
     while not stop.wait(pause):
-        pause = POLL_SECONDS
-        try:
-            collect_spool(settings, outbox)
-        except (ContextEngineError, OSError) as error:
-            log.warning("hand-over waits", reason=str(error))
-            pause = RETRY_SECONDS
-        except Exception:
-            log.exception("hand-over failed, goes on")
+        pause = POLL_SECONDS if try_spool(settings, outbox) else RETRY_SECONDS
+
+
+def try_spool(settings: Settings, outbox: Outbox) -> bool:
+    """Collect what was handed over; returns False, and says why in the log, when that fails."""
+    try:
+        collect_spool(settings, outbox)
+    except (ContextEngineError, OSError) as error:
+        log.warning("hand-over waits", reason=str(error))
+    except Exception:
+        log.exception("hand-over failed, goes on")
+    else:
+        return True
+    return False
 
 
 def collect_spool(settings: Settings, outbox: Outbox) -> int:

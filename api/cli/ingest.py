@@ -27,7 +27,7 @@ from context_engine.scopes import Scope
 from context_engine.settings import Settings, load_settings
 from index.search import Searcher
 from workers.collector import CollectReport, collect, read_options
-from workers.handover import collect_spool
+from workers.handover import try_spool
 from workers.outbox import Outbox
 from workers.parts import engine
 from workers.preview import Preview, preview, preview_summary
@@ -161,7 +161,7 @@ def ingest(
     with engine(settings) as handed_over, Meter(enabled=on_terminal()) as meter:
         options = meter.reading(options, report)
         if not handed_over:
-            collect_spool(settings, outbox)
+            try_spool(settings, outbox)
         with until_interrupted(connector.name) if options.follow else nullcontext():
             collect(
                 connector,
