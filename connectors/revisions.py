@@ -127,14 +127,16 @@ class Unit:
         *,
         at: datetime | None = None,
         edited: int = 0,
+        title: str = "",
     ) -> None:
         """Say that the source deleted a message that was sent before, wherever it lies.
 
         template: gives all but the document's name and title. at: when the message was said.
+        title: what its document is called from now on, where its words made the title.
         edited: as for `add`; FOR_GOOD where a deleted message never comes back.
         """
         notice = Utterance(native_id, "source", Role.OTHER, at, REMOVED, withdrawn=True)
-        self._replace(template, notice, edited)
+        self._replace(replace(template, title=title), notice, edited)
 
     def document_of(self, native_id: str) -> str | None:
         """Return the name of the document where a message that was sent before lies."""
@@ -208,7 +210,9 @@ class Unit:
             return
         moved = sent is not None and sent.document != document
         if moved:
-            self._replace(outgoing.template, replace(piece, text=MOVED), edited)
+            # no title: the document that it leaves keeps its own
+            left = replace(outgoing.template, title="")
+            self._replace(left, replace(piece, text=MOVED), edited)
         part = sent.part if sent and not moved else part
         outgoing.last = (part, piece)
         if sent is None or moved or sent.version != version:
@@ -227,8 +231,9 @@ class Unit:
         self._met.add(notice.native_id)
         version = _version_of(notice)
         if sent.version != version:
-            # no title: it stays what it is
-            outgoing = self._going_out(replace(template, native_id=sent.document, title=""))
+            outgoing = self._going_out(replace(template, native_id=sent.document))
+            if template.title:
+                outgoing.template = replace(outgoing.template, title=template.title)
             outgoing.placed.append((sent.part, notice))
             outgoing.revised = self._changed = True
             latest = max(edited, sent.edited)

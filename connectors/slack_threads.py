@@ -106,8 +106,7 @@ class Messages:
         if message.subtype == TOMBSTONE:
             if not unit.knows(native_id):
                 yield UnknownRecord(at.place, TOMBSTONE)
-            for name in (native_id, f"{native_id}/shown"):
-                unit.withdraw(document, name, at=message.at, edited=FOR_GOOD)
+            self._withdraw(unit, message, at, edited=FOR_GOOD)
             return
         if message.subtype is not None and message.subtype not in SPEECH:
             # its text is taken all the same: a new kind of message is still a message
@@ -121,10 +120,18 @@ class Messages:
 
     def gone(self, unit: Unit, message: Message, at: Place) -> None:
         """Withdraw a message that its channel does not show; it comes back when it is met again."""
+        self._withdraw(unit, message, at, edited=0)
+
+    def _withdraw(self, unit: Unit, message: Message, at: Place, *, edited: int) -> None:
         document, _ = self._document(message, at)
-        native_id = f"{at.channel.channel_id}:{message.ts}"
+        native_id, title = f"{at.channel.channel_id}:{message.ts}", ""
+        thread = f"{at.channel.channel_id}/{message.ts}"
+        if unit.document_of(native_id) == thread:
+            # the first sentence of what goes is the thread's title, too
+            title = f"{at.channel.label} thread"
+            remember(self._threads, thread, _Thread(title), REMEMBERED)
         for name in (native_id, f"{native_id}/shown"):
-            unit.withdraw(document, name, at=message.at)
+            unit.withdraw(document, name, at=message.at, edited=edited, title=title)
 
     def _document(self, message: Message, at: Place) -> tuple[SourceDocument, PartCounter]:
         """Return the document a message belongs to, and the counter of its parts."""

@@ -66,6 +66,9 @@ def front_changes(front: Mapping[str, Any], document: SourceDocument) -> dict[st
 
 def is_newer(front: Mapping[str, Any], document: SourceDocument) -> bool:
     """Tell whether `document` is at least as recent as what the note holds."""
+    if document.revision:
+        # it says what changed since, however old the messages are that it did so to
+        return True
     known, new = time_in(front, "updated"), newest(document)
     return known is None or (new is not None and new.replace(microsecond=0) >= known)
 

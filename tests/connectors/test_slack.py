@@ -110,6 +110,19 @@ def test_a_message_deleted_in_slack_is_replaced_by_a_notice(tmp_path: Path) -> N
     assert read(root, ledger=ledger).documents == []
 
 
+def test_the_words_of_a_deleted_first_message_leave_the_thread_s_title(tmp_path: Path) -> None:
+    ledger = MemoryLedger()
+    first = message(0, "the secret plan", thread_ts=ts(0), reply_count=1)
+    reply = message(1, "ok", thread_ts=ts(0))
+    begun = read(export(tmp_path, general=[first, reply]), ledger=ledger)
+    assert begun.documents[0].title == "#general: the secret plan"
+    gone = first | {"text": "This message was deleted.", "subtype": "tombstone"}
+    root = export(tmp_path, general=[gone, reply])
+    reading = read(root, ledger=ledger)
+    assert [(d.title, d.revision > 0) for d in reading.documents] == [("#general thread", True)]
+    assert read(root, ledger=ledger).documents == []
+
+
 def test_a_tombstone_of_a_message_never_seen_is_counted_only(tmp_path: Path) -> None:
     reading = read(export(tmp_path, general=[message(0, "x", subtype="tombstone")]))
     assert reading.documents == []

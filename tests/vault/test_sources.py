@@ -394,6 +394,13 @@ def test_a_deleted_message_keeps_its_heading_and_may_come_back(home: Home) -> No
     assert texts(home, first.path) == ["秘密の話", "二"]
 
 
+def test_a_deletion_may_take_the_words_out_of_the_title_too(home: Home) -> None:
+    first = write_source(home, conversation(said(0, "密談"), said(1, "二"), title="密談"))
+    gone = replace(said(0, ""), withdrawn=True)
+    write_source(home, conversation(gone, revision=10, title="thread"))
+    assert "密談" not in path_of(home, first.path).read_text()
+
+
 def test_a_deletion_does_not_touch_what_a_person_edited(home: Home) -> None:
     first = write_source(home, conversation(said(0, "一")))
     file = path_of(home, first.path)
