@@ -13,6 +13,7 @@ from api.dashboard.ask import Ask
 from api.dashboard.charts import Chart, Series, chart
 from api.dashboard.deck import Deck
 from api.dashboard.render import fragment, page
+from api.routines.report import routine_states
 from api.usage.report import usage_report
 from context_engine.errors import IndexCorruptError
 from context_engine.metric_store import MetricStore, Point
@@ -59,7 +60,7 @@ def figures(deck: Deck) -> dict[str, Any]:
     running = deck.cache.get("running", _SOON, lambda: is_running(deck.home))
     disk = shutil.disk_usage(deck.home.root)
     oldest = deck.cache.get("oldest", _SOON, lambda: outbox_report.oldest_pending(deck.outbox))
-    found = {
+    found: dict[str, Any] = {
         "stages": _stages(deck, counts, tallies),
         "oldest": oldest,
         "waiting_for_llm": sum(states.get("waiting", 0) for states in counts.values()),
@@ -73,6 +74,7 @@ def figures(deck: Deck) -> dict[str, Any]:
         "home_bytes": _state_bytes(deck),
         "sources": deck.cache.get("last", _LATER, lambda: outbox_view.last_received(deck.outbox)),
     }
+    found["routines"] = deck.cache.get("routines", _SOON, lambda: routine_states(deck.settings))
     quality = deck.cache.get("quality", _LATER, lambda: usage_report(deck.home, deck.clock))
     return found | {"problems": _problems(found), "quality": quality}
 
@@ -156,7 +158,12 @@ def _problems(found: dict[str, Any]) -> list[tuple[str, dict[str, Any], str]]:
         (found["disk_free"] < _LOW_DISK, "problem.disk", {}, ""),
         ((found["oldest"] or 0) > _STUCK_SECONDS, "problem.slow", {}, "/work"),
     )
-    return [(key, values, place) for holds, key, values, place in said if holds]
+    failing = [
+        ("problem.routine", {"name": each.name}, "/sources")
+        for each in found["routines"]
+        if each.failing
+    ]
+    return failing + [(key, values, place) for holds, key, values, place in said if holds]
 
 
 def _charts(deck: Deck, seconds: int) -> dict[str, Chart]:

@@ -73,6 +73,8 @@ ROUTES = (
     _get("note", "/notes/{scope}/{path:path}", note.show),
     _post("edit", "/notes/{scope}/{path:path}", note.save),
     _quiet("sources", "/sources", sources.show),
+    _post("run routine", "/sources/{name}/run", sources.run),
+    _post("pause routine", "/sources/{name}/pause", sources.pause),
     _quiet("clients", "/clients", clients.show),
     _quiet("settings", "/settings", settings_page.show),
     _post("preferences", "/preferences", entrance.prefer),

@@ -17,7 +17,7 @@ _MAX_SELECTED = 500
 
 def show(deck: Deck, ask: Ask) -> Response:
     """Show the page."""
-    return page(ask, "work.html", here="work", **_given_up(deck, ask), **figures(deck))
+    return page(ask, "work.html", here="work", said=None, **_given_up(deck, ask), **figures(deck))
 
 
 def live_part(deck: Deck, ask: Ask) -> str:
@@ -67,7 +67,7 @@ def _done(deck: Deck, ask: Ask, count: int) -> Response:
     deck.cache.forget()
     if not ask.partial:
         return see_other("/work")
-    return page(ask, "quarantine.html", said=count, **_given_up(deck, ask))
+    return page(ask, "quarantine.html", **_given_up(deck, ask), said=count)
 
 
 def _given_up(deck: Deck, ask: Ask) -> dict[str, Any]:
@@ -79,5 +79,4 @@ def _given_up(deck: Deck, ask: Ask) -> dict[str, Any]:
         "given_up": jobs,
         "more": jobs[-1].job_id if len(jobs) == outbox_view.PAGE else None,
         "ailment_of": quarantine.ailment_of,
-        "said": None,
     }

@@ -31,7 +31,12 @@ _DRIVERS = ("chromedriver", "chromium.chromedriver")
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-dev-shm-usage", "--force-device-scale-factor=1", "--hide-scrollbars"),
+    *(
+        "--disable-dev-shm-usage",
+        "--force-prefers-reduced-motion",
+        "--force-device-scale-factor=1",
+        "--hide-scrollbars",
+    ),
 )
 HOSTILE = '<img src=x onerror="window.stolen=1"><script>window.stolen=1</script>'
 

@@ -8,8 +8,9 @@ const announce = (text) => {
 document.addEventListener("change", (event) => {
   const name = event.target.dataset && event.target.dataset.checkAll;
   if (!name) return;
-  for (const box of event.target.form.querySelectorAll(`input[name="${name}"]`)) {
-    box.checked = event.target.checked;
+  // the form's elements: those beside it that name it are among them
+  for (const box of event.target.form.elements) {
+    if (box.name === name) box.checked = event.target.checked;
   }
 });
 
