@@ -7,7 +7,8 @@ the model, which replaces what the rules wrote.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from context_engine.clock import SystemClock
@@ -16,8 +17,10 @@ from context_engine.errors import (
     DeadlineExceededError,
     DependencyDownError,
     LLMOutputError,
+    NotFoundError,
 )
 from context_engine.events import Utterance
+from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from index.embedding.factory import make_embedder
@@ -33,6 +36,7 @@ from workers.extraction.extract import ExtractionResult, extract_with_cues, extr
 from workers.extraction.outcomes import Outcome as Outcomes
 from workers.indexer_jobs import index_job
 from workers.outbox_model import Job, Outcome
+from workers.standing import check_insights
 
 PRECEDING = 4
 """Older messages that the model is shown to understand the new ones."""
@@ -75,11 +79,26 @@ def extract_work(settings: Settings) -> Callable[[Job, str | None], Outcome]:
             preceding=earlier[-PRECEDING:],
         )
         if model is None:
-            return _save(by_rules, job, extract_with_cues(messages, context))
-        by_model = Memory(home, by_meaning, ModelJudge(model))
-        return _with_model(settings, model, job, _Read(messages, context), (by_rules, by_model))
+            outcome = _save(by_rules, job, extract_with_cues(messages, context))
+        else:
+            memories = (by_rules, Memory(home, by_meaning, ModelJudge(model)))
+            outcome = _with_model(settings, model, job, _Read(messages, context), memories)
+        return _checked(home, note, outcome)
 
     return extract
+
+
+def _checked(home: Home, note: Note, outcome: Outcome) -> Outcome:
+    """Follow what its source changed while a model read: minutes, now and then."""
+    with suppress(NotFoundError):
+        if read_note(home, note.scope, note.path).digest == note.digest:
+            return outcome
+    scope = note.scope.value
+    changed = [(scope, path) for path in check_insights(home, note.scope, [note.path])]
+    jobs = tuple(index_job(*place) for place in changed)
+    return replace(
+        outcome, follow_ups=(*outcome.follow_ups, *jobs), paths=(*outcome.paths, *changed)
+    )
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,12 @@ def follow_insights(home: Home, document: SourceDocument, written: WriteResult) 
     """
     if not (document.revision or document.withdrawn or written.marked):
         return ()
-    scope = document.scope
-    notes = list(_notes(home, scope, dict.fromkeys((written.path, *written.marked))))
+    return check_insights(home, document.scope, (written.path, *written.marked))
+
+
+def check_insights(home: Home, scope: Scope, paths: Iterable[str]) -> tuple[str, ...]:
+    """Bring insights in line with the source notes at `paths`; return the notes that changed."""
+    notes = list(_notes(home, scope, dict.fromkeys(paths)))
     messages = {message.marker: message for note in notes for message in note.messages}
     gone = {
         message.marker

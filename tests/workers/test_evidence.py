@@ -12,6 +12,7 @@ from context_engine.events import MOVED, SourceDocument
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
+from context_engine.settings import load_settings
 from index.model import SearchRequest
 from index.search import Searcher
 from support.notes import index_all
@@ -21,6 +22,9 @@ from vault.insights import save_insight
 from vault.marks import Standing
 from vault.notes import Note, read_note
 from vault.sources import write_source
+from workers import extract
+from workers.extraction.extract import extract_with_cues
+from workers.outbox_model import Job
 from workers.standing import follow_insights
 
 SAID = "キューはValkeyにしよう。理由はライセンス。"
@@ -137,6 +141,27 @@ def test_what_a_person_edited_or_reviewed_stays_as_it_is(
     before = file.read_bytes()
     assert withdraw(home) == ()
     assert file.read_bytes() == before
+
+
+def test_what_was_drawn_while_its_source_changed_is_checked_when_it_is_saved(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = source_path(home)
+    write_source(home, conversation(said(0, SAID)))
+
+    def slowly(*given: Any) -> Any:
+        found = extract_with_cues(*given)
+        assert found.insights
+        write_source(home, conversation(said(0, "別の話"), revision=LATER))
+        return found
+
+    monkeypatch.setattr(extract, "extract_with_cues", slowly)
+    monkeypatch.setenv("CE_HOME", str(home.root))
+    monkeypatch.setenv("CE_LLM__MODE", "cues")
+    arguments = {"scope": "work", "path": path, "markers": [said(0, "").marker]}
+    job = Job(1, "extract", "extract:1", "1" * 32, arguments, 1, 1)
+    extract.extract_work(load_settings())(job, None)
+    assert list((home.vault(Scope.WORK) / "knowledge").rglob("*.md")) == []
 
 
 def source_path(home: Home) -> str:
