@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
+from context_engine.events import decode_document
 from context_engine.home import Home
 from support import github_server, slack_server
 from support.engine import COMMAND, environment, run, run_json, wait_until
@@ -18,6 +22,12 @@ from support.slack import message
 from workers.outbox import Outbox
 
 GENERAL = "C00000GEN"
+
+
+class Killable(Protocol):
+    """A server that calls `after` when it has answered."""
+
+    after: Callable[[str], None] | None
 
 
 @pytest.fixture
@@ -131,3 +141,81 @@ def test_sources_say_what_they_need(home: Home) -> None:
     assert "CE_SLACK__TOKEN" in rows["slack-live"]
     assert "CE_GITHUB__TOKEN" in rows["github-live"]
     assert rows["slack"] == ""
+
+
+COLLECT = """
+import sys
+from connectors.registry import load
+from context_engine.settings import load_settings
+from workers import collector
+from workers.outbox import Outbox
+
+collector.BATCH_SECONDS = 0
+settings = load_settings()
+options = collector.read_options(settings)
+collector.collect(load(sys.argv[1]), (), Outbox(settings.paths.outbox), options)
+"""
+
+
+def collect_until_killed(
+    home: Home, source: str, extra: dict[str, str], server: Killable, after: int
+) -> int:
+    """Collect in a process that `server` kills after so many answers; return how it ended."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", COLLECT, source], env=environment(home, extra), stderr=None
+    )
+    answers = iter(range(after - 1))
+
+    def kill(_: str) -> None:
+        if next(answers, None) is None:
+            child.kill()
+
+    server.after = kill if after else None
+    ended = child.wait(timeout=60)
+    server.after = None
+    return ended
+
+
+def said_in(home: Home) -> list[str]:
+    """Return the messages of all events in the outbox."""
+    with sqlite3.connect(home.outbox) as db:
+        payloads = [row[0] for row in db.execute("SELECT payload FROM event")]
+    documents = [decode_document(bytes(payload)) for payload in payloads]
+    return sorted(said.native_id for document in documents for said in document.utterances)
+
+
+@pytest.mark.chaos
+def test_a_kill_while_collecting_from_slack_loses_and_doubles_nothing(
+    home: Home, slack: slack_server.SlackServer
+) -> None:
+    home.create()
+    slack.page = 3
+    day = 86_400
+    for number in range(40):
+        text = recent(number + 1, f"message {number}")
+        slack.say(GENERAL, {**text, "ts": f"{int(time.time()) - 9000 - number * day}.{number:06d}"})
+    extra = slack_environment(slack)
+    ends = [collect_until_killed(home, "slack-live", extra, slack, n) for n in (9, 14, 18, 0)]
+    assert ends == [-9, -9, -9, 0]
+    assert said_in(home) == sorted(seen_ids(slack))
+
+
+@pytest.mark.chaos
+def test_a_kill_while_collecting_from_github_loses_and_doubles_nothing(
+    home: Home, github: github_server.GitHubServer
+) -> None:
+    home.create()
+    github.page = 3
+    for number in range(1, 13):
+        at = f"2026-11-{number:02}T09:00:00Z"
+        github.issue(number, f"Issue {number}", "text", at, pull=True)
+        github.comment(number, number, "comment", at)
+    extra = {
+        "CE_GITHUB__TOKEN": github_server.TOKEN,
+        "CE_GITHUB__BASE_URL": github.url,
+        "CE_GITHUB__REPOS": json.dumps([github_server.REPO]),
+    }
+    ends = [collect_until_killed(home, "github-live", extra, github, n) for n in (2, 7, 12, 0)]
+    assert ends == [-9, -9, -9, 0]
+    wanted = [f"{kind}_{number}" for kind in ("I", "IC") for number in range(1, 13)]
+    assert said_in(home) == sorted(wanted)
