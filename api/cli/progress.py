@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from api.cli.common import plural
 from connectors.base import ReadOptions
@@ -19,12 +28,28 @@ LINE_SECONDS = 10.0
 """Where nobody watches a bar, a line now and then says that it goes on."""
 
 
+class _Described(ProgressColumn):
+    """What a bar is about; how much was taken in so far, as it is when the bar is drawn.
+
+    A source may have read all its bytes long before it has told what they mean.
+    """
+
+    def __init__(self, taken: Callable[[], str]) -> None:
+        super().__init__()
+        self._taken = taken
+
+    def render(self, task: Task) -> Text:
+        """Return the text before the bar."""
+        counted = f"{self._taken()}, " if task.fields.get("counted") else ""
+        return Text(f"{counted}{task.description}")
+
+
 class Meter:
     """Shows how far an ingest is."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            _Described(lambda: plural(self._report.messages, "message")),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -32,7 +57,7 @@ class Meter:
             transient=True,
             disable=not enabled,
         )
-        self._reading = self._progress.add_task("reading KB", total=None)
+        self._reading = self._progress.add_task("reading KB", total=None, counted=True)
         self._working = self._progress.add_task("notes, insights, index", total=None, visible=False)
         self._embedding = self._progress.add_task("vectors", total=None, visible=False)
         self._most_missing = 0
@@ -68,7 +93,6 @@ class Meter:
         self._done += read
         self._progress.update(
             self._reading,
-            description=f"{plural(self._report.messages, 'message')}, reading KB",
             advance=read / 1024,
             total=total / 1024 if total else None,
         )
