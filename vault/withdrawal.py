@@ -16,7 +16,7 @@ from context_engine.clock import SystemClock, isoformat
 from context_engine.events import SourceDocument
 from context_engine.home import Home
 from vault.blocks import parse_body
-from vault.find import find_parts
+from vault.find import find_note, find_parts
 from vault.layout import source_root
 from vault.locks import note_lock
 from vault.marks import WITHDRAWN, Standing, standing_of_note
@@ -43,7 +43,9 @@ def follow_withdrawal(
     path: the note that holds this part. news: the event brought text that was not there before.
     """
     root = vault_root(home, document.scope)
-    if not (document.withdrawn or document.part > 1 or _is_marked(root, path)):
+    # a part that is new may belong to a document whose first part is marked
+    first = find_note(root, source_root(document.source), document.document_id)
+    if not (document.withdrawn or any(_is_marked(root, each) for each in {path, first or path})):
         return ()
     # the note that says whether there is anything to do comes last: a run may be killed
     parts = [part for part in _parts(root, document) if part.part != document.part]
