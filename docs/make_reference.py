@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from api.cli.main import COMMANDS, cli
+from api.http.app import ACCESS
+from api.operations.base import Operation
+from api.operations.registry import OPERATIONS
 from context_engine.settings import Settings
 
 TARGET = Path(__file__).parent / "reference.md"
@@ -32,6 +36,25 @@ In `config.toml` of the home, or as environment variables, which win. `CE_HOME` 
 """
 
 
+_OPERATIONS = """
+## MCP tools and HTTP
+
+Each operation is a tool of that name over MCP (`/mcp`, and `context-engine mcp` on stdio), and \
+`POST /v1/NAME` with its arguments as a JSON object. `GET /openapi.json` describes them in OpenAPI.
+"""
+_ROUTES = """
+### Routes
+
+| path | who may call it |
+|---|---|
+"""
+_ACCESS = {
+    "open": "everybody; it holds no data",
+    "token": "a client's bearer token",
+    "metrics": "everybody on the loopback, beyond it the holder of `api.metrics_key`",
+}
+
+
 def reference() -> str:
     """Return the whole page."""
     lines = [_HEAD]
@@ -42,6 +65,11 @@ def reference() -> str:
             lines += _command(f"context-engine {name}", command)
     lines.append(_SETTINGS.rstrip("\n"))
     lines += _settings(Settings, "")
+    lines.append(_OPERATIONS.rstrip("\n"))
+    for operation in OPERATIONS.values():
+        lines += _operation(operation)
+    lines.append(_ROUTES.rstrip("\n"))
+    lines += [f"| `{path}` | {_ACCESS.get(rule.value, rule.value)} |" for path, rule in ACCESS.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -59,6 +87,36 @@ def _command(name: str, command: click.Command) -> Iterator[str]:
             found = command.get_command(context, child)
             if found is not None:
                 yield from _command(f"{name} {child}", found)
+
+
+def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
+    yield f"\n### `{operation.name}`\n\n{' '.join(operation.description.split())}\n"
+    schema = operation.request.model_json_schema()
+    for name, field in schema.get("properties", {}).items():
+        needed = "required" if name in schema.get("required", ()) else _default(field)
+        yield f"- `{name}` ({_type(field, schema)}{needed and ', ' + needed}): {_about(field)}"
+
+
+def _default(field: dict[str, Any]) -> str:
+    value = field.get("default")
+    return "" if value in (None, [], ()) else f"default `{value}`"
+
+
+def _about(field: dict[str, Any]) -> str:
+    return " ".join(str(field.get("description", "")).split())
+
+
+def _type(field: dict[str, Any], schema: dict[str, Any]) -> str:
+    if "$ref" in field:
+        field = schema["$defs"][field["$ref"].rsplit("/", 1)[-1]]
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"])
+    if "anyOf" in field:
+        kinds = [_type(each, schema) for each in field["anyOf"] if each.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}), schema)}"
+    return str(field.get("type", "object"))
 
 
 def _settings(model: type[BaseModel], prefix: str) -> Iterator[str]:
