@@ -21,7 +21,7 @@ from vault.subjects import find_subject, subject_name
 from vault.succession import Known, find_insight, read_insights
 from workers.consolidation.recent import Recent
 
-_LOOKED_AT = 10
+_LOOKED_AT = 6
 _IN_A_NOTE = 100
 """The newest of a project's or person's insights that are compared."""
 _ASKED = 300

@@ -35,7 +35,7 @@ from workers.consolidation.candidates import (
 )
 from workers.consolidation.facts import Facts, facts_of
 from workers.consolidation.judge import Judge, nobody
-from workers.consolidation.recent import Recent
+from workers.consolidation.recent import Recent, recent_of
 from workers.consolidation.relation import Relation, likeness, relate
 from workers.extraction.verify import HEARSAY_TAGS
 
@@ -116,11 +116,7 @@ def _alone(home: Home, insight: Insight) -> Iterator[Recent]:
     home.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = home.locks / f"consolidate-{insight.scope.value}-{insight.kind.value}.lock"
     with locked(path, fcntl.LOCK_EX):
-        recent = Recent(home)
-        try:
-            yield recent
-        finally:
-            recent.close()
+        yield recent_of(home)
 
 
 def _opinions(

@@ -40,6 +40,7 @@ from workers.consolidation.words import (
 MAX_TEXT = 800
 """Characters; a longer statement is compared as a whole, not understood."""
 _MAX_SENTENCES = 6
+_COMPARED = 1_000
 
 _SENTENCE = re.compile(r"[^。！？!?\n]+?(?:[。！？!?\n]|\.(?=\s|$)|$)")
 _TOKEN = re.compile(
@@ -167,16 +168,35 @@ class Facts:
         return tuple(s for s in self.sentences if not s.is_reason) or self.sentences
 
     @cached_property
-    def guarded(self) -> frozenset[str]:
-        """Numbers and names: what no two statements of one fact differ in."""
-        numbers = (number for s in self.sentences for number in s.numbers)
-        names = (term.text for s in self.sentences for term in s.terms if term.name)
-        return frozenset((*numbers, *names))
+    def bigrams(self) -> frozenset[str]:
+        """Pairs of neighbouring characters of its beginning."""
+        return bigrams(self.plain[:_COMPARED])
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """All numbers, those of reasons too."""
+        return frozenset(number for s in self.sentences for number in s.numbers)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """All content words."""
+        return frozenset(term.text for s in self.sentences for term in s.terms)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What is written as a name, or could be one at the beginning of a sentence."""
+        return frozenset(term.text for s in self.sentences for term in s.terms if term.name)
 
     @cached_property
     def negations(self) -> int:
         """How many words negate in all."""
         return sum(sentence.negations for sentence in self.sentences)
+
+
+def bigrams(text: str) -> frozenset[str]:
+    """Return the pairs of neighbouring characters, space and final stops left out."""
+    plain = "".join(text.casefold().split()).strip("。.!！")
+    return frozenset(plain[place : place + 2] for place in range(len(plain) - 1))
 
 
 @lru_cache(maxsize=4_096)
@@ -320,7 +340,7 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
     if not word[0].isascii():
         return True
     japanese = any("\u3041" <= char <= "\u30ff" for char in text)
-    return japanese or not word[1:].islower() or (word[0].isupper() and match.start() > 0)
+    return japanese or word[0].isupper() or not word[1:].islower()
 
 
 def _normal(word: str) -> str:

@@ -5,6 +5,9 @@ All processes of a home share the file, so that what one saves another does not 
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
+
 import apsw
 
 from context_engine.home import Home
@@ -15,8 +18,9 @@ from index.tokenize import FTS5_TOKENIZE, indexed, tokenize
 
 KEPT = 5_000
 """The index is hardly ever so many insights behind."""
-_FOUND = 8
-_ASKED = 40
+_FOUND = 6
+_ASKED = 30
+_HOMES = 4
 
 _MIGRATIONS = (
     f"""
@@ -28,16 +32,42 @@ _MIGRATIONS = (
 )
 
 
+_open = threading.local()
+"""The file of each home that this thread has open: opening one takes longer than asking it."""
+
+
+def recent_of(home: Home) -> Recent:
+    """Return this thread's `Recent` of a home, opened again when the file was deleted meanwhile."""
+    path = home.state / "recent.db"
+    kept: dict[Path, Recent] = vars(_open).setdefault("kept", {})
+    known = kept.get(path)
+    if known is None or not known.is_there():
+        if known is not None or len(kept) >= _HOMES:
+            for old in kept.values():
+                old.close()
+            kept.clear()
+        kept[path] = Recent(path)
+    return kept[path]
+
+
 class Recent:
     """The last insights of one home. Use from one thread."""
 
-    def __init__(self, home: Home) -> None:
-        path = home.state / "recent.db"
+    def __init__(self, path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = path
         self._connection = connect(path)
         # a lost one costs a duplicate after a power cut, an fsync each would cost every import
         self._connection.execute("PRAGMA synchronous=OFF")
         migrate(self._connection, _MIGRATIONS)
+        self._inode = path.stat().st_ino
+
+    def is_there(self) -> bool:
+        """Tell whether the file is the one that others open: state/ may be deleted any time."""
+        try:
+            return self._path.stat().st_ino == self._inode
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Close the file."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from context_engine.insights import Kind
-from workers.consolidation.facts import Facts, Sentence
+from workers.consolidation.facts import Facts, Sentence, bigrams
 from workers.consolidation.words import (
     ADJUSTING,
     AFFIRMING,
@@ -22,12 +22,12 @@ from workers.consolidation.words import (
     NAMING,
     OPPOSITES,
     PENDING,
+    QUALIFIERS,
     TELLING_ROLES,
 )
 
 _FEW_TERMS = 2
 _NEARLY_EQUAL = 0.8
-_COMPARED = 1_000
 _MOST_OF_IT = 0.6
 _RESTRICTS = (
     *("but ", "except", "however", "only ", "unless", "although"),
@@ -100,15 +100,16 @@ def guarded(new: Facts, old: Facts) -> bool:
     opposed = any(
         _opposed(Difference(mine, theirs)) for mine in new.sentences for theirs in old.sentences
     )
-    return new.guarded == old.guarded and new.negations == old.negations and not opposed
+    named = new.names <= old.terms and old.names <= new.terms
+    return named and new.numbers == old.numbers and new.negations == old.negations and not opposed
 
 
 def same_subject(new: Facts, old: Facts) -> bool:
     """Tell whether two statements share enough to be about one thing."""
-    mine = frozenset[str]().union(*(s.core for s in new.sentences))
-    theirs = frozenset[str]().union(*(s.core for s in old.sentences))
-    shared = len(mine & theirs)
-    return shared >= _FEW_TERMS or (shared > 0 and shared * 2 >= min(len(mine), len(theirs)))
+    shared = len(new.terms & old.terms)
+    return shared >= _FEW_TERMS or (
+        shared > 0 and shared * 2 >= min(len(new.terms), len(old.terms))
+    )
 
 
 def _is_same(new: Facts, old: Facts) -> bool:
@@ -166,14 +167,9 @@ def _opposed(difference: Difference) -> bool:
 
 
 def _dice(one: str, two: str) -> float:
-    first, second = _bigrams(one), _bigrams(two)
+    first, second = bigrams(one), bigrams(two)
     whole = len(first) + len(second)
     return 2 * len(first & second) / whole if whole else 1.0
-
-
-def _bigrams(text: str) -> frozenset[str]:
-    plain = "".join(text.casefold().split()).strip("。.!！")
-    return frozenset(plain[place : place + 2] for place in range(len(plain) - 1))
 
 
 # --- replacing ---
@@ -193,11 +189,14 @@ def _turned_round(difference: Difference, _kind: Kind) -> bool:
     return flipped and enough and not rest and difference.agree
 
 
-def _opposite(difference: Difference, _kind: Kind) -> bool:
+def _opposite(difference: Difference, kind: Kind) -> bool:
     """Tell whether the one word that differs is the opposite of the other's."""
     new, old = difference.new, difference.old
     alike = (new.negations, new.numbers, new.bounds) == (old.negations, old.numbers, old.bounds)
     one_each = len(difference.only_new) == len(difference.only_old) == 1
+    # two facts may be opposite and both true: the cache is cleared before, and after
+    if kind is Kind.LEARNING or difference.only_new & QUALIFIERS:
+        return False
     if alike and one_each and difference.shared:
         return _opposed(difference)
     turned = {term.role for term in new.terms} ^ {term.role for term in old.terms}
@@ -277,4 +276,6 @@ _RULES: tuple[Callable[[Difference, Kind], bool], ...] = (
 
 def likeness(one: Facts, two: Facts) -> float:
     """Return how many pairs of neighbouring characters two statements share, 0 to 1."""
-    return _dice(one.plain[:_COMPARED], two.plain[:_COMPARED])
+    first, second = one.bigrams, two.bigrams
+    whole = len(first) + len(second)
+    return 2 * len(first & second) / whole if whole else 1.0

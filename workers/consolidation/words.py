@@ -131,6 +131,11 @@ OPPOSITES: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
     for one, _, other in (line.partition("|") for line in _OPPOSITES.strip().splitlines())
 )
 
+QUALIFIERS = _stems(
+    "public private internal external large small 公開 非公開 内部 外部 社内 社外 大 小"
+)
+"""Tell one thing from another more often than they say something of it."""
+
 DONE = _stems("""
 done finished complete completed ship shipped resolved fixed live
 完了 終 済 解決 直 公開済 リリース済 稼働 完成
