@@ -11,6 +11,7 @@ import json
 import socketserver
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -36,6 +37,7 @@ from vault.store import rewrite
 CLIENT = "hook"
 MAX_QUESTION = 256 * 1024
 QUESTION_SECONDS = 2.0
+THREADS = 4
 _ANNOUNCEMENT = "hook.json"
 
 log = get_logger(__name__)
@@ -133,10 +135,29 @@ def listening(home: Home, answer: Callable[[Mapping[str, Any]], str]) -> Iterato
                 path.unlink()
 
 
-class _Server(socketserver.ThreadingUnixStreamServer):
-    daemon_threads = True
-    block_on_close = False
+class _Server(socketserver.UnixStreamServer):
+    """Answers in a few threads that stay: each keeps its connections to the indexes."""
+
     request_queue_size = 64
+
+    def __init__(self, place: str, handler: type[socketserver.StreamRequestHandler]) -> None:
+        super().__init__(place, handler)
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="hook")
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._threads.submit(self._answer, request, client_address)
+
+    def _answer(self, request: Any, client_address: Any) -> None:
+        try:
+            self.finish_request(request, client_address)
+        except Exception:
+            log.exception("hook failed")
+        finally:
+            self.shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _handler(
@@ -153,7 +174,5 @@ def _handler(
             except (ValueError, OSError) as error:
                 # cut short, no JSON, or a hook that did not wait
                 log.info("hook not answered", reason=str(error))
-            except Exception:
-                log.exception("hook failed")
 
     return Handler
