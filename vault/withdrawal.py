@@ -7,12 +7,13 @@ out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from context_engine.clock import SystemClock, isoformat
+from context_engine.errors import BadInputError
 from context_engine.events import SourceDocument
 from context_engine.home import Home
 from vault.blocks import parse_body
@@ -54,8 +55,10 @@ def follow_withdrawal(
 
 
 def _is_marked(root: Path, path: str) -> bool:
-    seen = read_or_none(root, path)
-    return seen is not None and _is_withdrawn(decode_note(seen.data, path))
+    with suppress(BadInputError):  # a note that a person broke: the document goes on beside it
+        seen = read_or_none(root, path)
+        return seen is not None and _is_withdrawn(decode_note(seen.data, path))
+    return False
 
 
 def _is_withdrawn(note: NoteText) -> bool:
