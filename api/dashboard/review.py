@@ -19,6 +19,7 @@ from api.review import (
     Item,
     Report,
     Result,
+    Similar,
     accept,
     add_to_identity,
     batches,
@@ -43,6 +44,8 @@ _UNDOABLE = 8
 _AROUND = 1
 """Messages shown before and after the one that holds the evidence."""
 _MAX_EXCERPT = 4_000
+_SIMILAR = 3
+_COMPARED = 8
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,13 @@ def detail(deck: Deck, ask: Ask) -> Response:
     """Show the source beside the evidence, and what resembles the insight."""
     item = _item(deck, ask.params["insight_id"])
     ask.exchange.results = (item.place,)
-    resembling: tuple[Any, ...] = ()
-    with suppress(IndexCorruptError):
-        resembling = similar(deck.services().index, item)
-    return page(ask, "review_detail.html", item=item, excerpts=_excerpts(deck, item),
-                similar=resembling)  # fmt: skip
+    return page(
+        ask,
+        "review_detail.html",
+        item=item,
+        excerpts=_excerpts(deck, item),
+        similar=_similar(deck, item),
+    )
 
 
 def form(deck: Deck, ask: Ask) -> Response:
@@ -239,6 +244,15 @@ def _item(deck: Deck, insight_id: str) -> Item:
     if item is None:
         raise NotFoundError(insight_id)
     return item
+
+
+def _similar(deck: Deck, item: Item) -> list[Similar]:
+    """Return what resembles an insight, without its own source: that stands beside it."""
+    source = f"{item.scope.value}/{item.source_path}"
+    with suppress(IndexCorruptError):
+        found = similar(deck.services().index, item, _COMPARED)
+        return [each for each in found if each.place != source][:_SIMILAR]
+    return []
 
 
 def _excerpts(deck: Deck, item: Item) -> tuple[Excerpt, ...]:

@@ -81,9 +81,8 @@ def press(chrome: webdriver.Chrome, *keys: str) -> None:
 
 def complaints(chrome: webdriver.Chrome) -> list[str]:
     """Return what the browser refused to load or run since the last call."""
-    return [
-        entry["message"] for entry in chrome.get_log("browser") if "favicon" not in entry["message"]
-    ]
+    entries = chrome.get_log("browser")  # type: ignore[no-untyped-call]  # selenium has no types there
+    return [entry["message"] for entry in entries if "favicon" not in entry["message"]]
 
 
 def _says(chrome: webdriver.Chrome, wanted: str) -> bool:

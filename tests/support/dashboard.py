@@ -117,7 +117,11 @@ def give_up(outbox: Outbox, error_class: str, title: str) -> int:
     event = document(1000 + len(title), f"{title} ({error_class})")
     outbox.commit("claude", [event], [])
     job = next(j for j in outbox.publishable("ingest", 100) if j.event_id == event.event_id)
-    _done(outbox, job, NewJob("extract", f"extract:{event.event_id}", {}, "lane", event.event_id))
+    _done(
+        outbox,
+        job,
+        NewJob("extract", f"extract:{event.event_id}", {}, event.event_id, event.event_id),
+    )
     extract = next(j for j in outbox.publishable("extract", 100) if j.event_id == event.event_id)
     started = outbox.start(extract.job_id, extract.key, "worker-1", max_attempts=3)
     assert started is not None
