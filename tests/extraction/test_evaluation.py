@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from api.cli.main import cli
 from context_engine.errors import BadInputError
 from context_engine.events import Utterance
 from context_engine.insights import Confidence
@@ -113,3 +115,11 @@ def test_a_file_out_of_shape_is_named(tmp_path: Path, text: str) -> None:
 def test_a_folder_without_conversations_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="no labelled conversation"):
         load_conversations(tmp_path)
+
+
+def test_the_command_prints_its_figures_as_json() -> None:
+    result = CliRunner().invoke(cli, ["evaluate-extractor", "--json"], standalone_mode=False)
+    assert result.exception is None
+    figures = json.loads(result.stdout)
+    assert figures["extractor"] == "cues"
+    assert figures["outcomes"]["accepted"] == figures["insights"]

@@ -24,7 +24,7 @@ from workers.consolidation.recent import Recent
 _LOOKED_AT = 6
 _IN_A_NOTE = 100
 """The newest of a project's or person's insights that are compared."""
-_ASKED = 300
+_ASKED = 200
 """Characters."""
 
 

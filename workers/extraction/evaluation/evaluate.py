@@ -61,7 +61,7 @@ class Report:
                 language: _figures([j for j in self.judged if j.conversation.language == language])
                 for language in ("ja", "en")
             },
-            "outcomes": dict(sorted(_outcomes(self.judged).items())),
+            "outcomes": {str(name): n for name, n in sorted(_outcomes(self.judged).items())},
         }
 
 
