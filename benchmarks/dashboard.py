@@ -35,6 +35,7 @@ WORDS = (
     *("queue", "cache", "deploy", "invoice", "garden", "licence", "backup", "search", "review"),
     *("決定", "会議", "原稿", "移行", "検索", "設計", "請求", "朝", "顧客", "復元"),
 )
+PARTS = ("p50", "p95")
 FOLDERS = {"value": 0.1, "decision": 0.3, "learning": 0.6}
 PAGES = (
     *("/", "/parts/charts?span=24h", "/parts/charts?span=30d", "/work", "/work?class=timeout"),
@@ -97,8 +98,8 @@ def fill_metrics(home: Home) -> None:
     """Write a day of minutes and a month of hours, straight into their tables."""
     MetricStore(home.metrics).close()  # makes the tables
     now = int(time.time())
-    series = ("jobs_total", "requests_total", "job_seconds.p50", "job_seconds.p95",
-              "request_seconds.p50", "request_seconds.p95", "oldest_job_seconds.extract")  # fmt: skip
+    series = [f"{name}.{part}" for name in ("job_seconds", "request_seconds") for part in PARTS]
+    series += ["jobs_total", "requests_total", "oldest_job_seconds.extract"]
     connection = connect(home.metrics)
     with immediate(connection) as db:
         for name in series:
@@ -155,11 +156,14 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--build-only", action="store_true", help="with --keep: measure later")
     parser.add_argument("--keep", type=Path, help="build the home here, or use the one that is")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Home(arguments.keep or Path(folder) / "home")
         event, note = build(home, arguments.notes)
+        if arguments.build_only:
+            return
         pages = [
             page.replace("{note}", f"/notes/work/{note}").replace("{event}", event)
             for page in PAGES

@@ -71,5 +71,6 @@ def _greet(settings: Settings) -> None:
     say(f"MCP      {base}/mcp")
     say(f"REST     {base}/v1/…   (OpenAPI: {base}/openapi.json)")
     say(f"health   {base}/healthz")
+    say("look at it all: context-engine dashboard")
     say("a client needs a token: context-engine token create NAME --scope SCOPE")
     say("ready; Ctrl-C stops it")

@@ -170,6 +170,8 @@ def _locked(request: Request) -> Response:
 
 
 async def _problem(request: Request, error: Any) -> Response:
-    ask = read_ask(request, exchange_of(request.scope), "", b"")
+    exchange = exchange_of(request.scope)
+    exchange.recorded = exchange.caller is not None
+    ask = read_ask(request, exchange, "", b"")
     reason = _STATUS.get(error.status_code, "failed")
     return page(ask, "error.html", status=error.status_code, reason=reason, detail="")

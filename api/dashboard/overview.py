@@ -24,8 +24,8 @@ from workers.extraction.client import OllamaModel
 from workers.supervisor import is_running, parts_alive
 
 SPANS = {"1h": 3_600, "24h": 86_400, "30d": 30 * 86_400}
-_SOON, _LATER = 2.0, 30.0
-"""For how many seconds a cheap and a dear figure are good."""
+_SOON, _COUNTED, _LATER = 2.0, 5.0, 30.0
+"""For how many seconds a cheap figure, a count of all there is, and a dear one are good."""
 _LOW_DISK = 2_000_000_000
 _STUCK_SECONDS = 1_800
 _WAITING = ("pending", "queued", "running")
@@ -72,7 +72,7 @@ def figures(deck: Deck) -> dict[str, Any]:
         "disk_free": disk.free,
         "disk_share": round(100 * disk.used / max(disk.total, 1)),
         "home_bytes": _state_bytes(deck),
-        "sources": deck.cache.get("last", _LATER, lambda: outbox_view.last_received(deck.outbox)),
+        "sources": deck.cache.get("last", _COUNTED, lambda: outbox_view.last_received(deck.outbox)),
     }
     found["routines"] = deck.cache.get("routines", _SOON, lambda: routine_states(deck.settings))
     quality = deck.cache.get("quality", _LATER, lambda: usage_report(deck.home, deck.clock))
@@ -106,7 +106,7 @@ def _span(ask: Ask) -> str:
 def _stages(
     deck: Deck, counts: dict[str, dict[str, int]], tallies: dict[Scope, Tally | None]
 ) -> tuple[Stage, ...]:
-    done = deck.cache.get("done", _LATER, lambda: outbox_view.done_counts(deck.outbox))
+    done = deck.cache.get("done", _COUNTED, lambda: outbox_view.done_counts(deck.outbox))
     events = deck.cache.get("events", _SOON, lambda: outbox_report.event_count(deck.outbox))
     known = [each for each in tallies.values() if each is not None]
     waits = {q: sum(s.get(state, 0) for state in _WAITING) for q, s in counts.items()}
