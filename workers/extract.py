@@ -35,6 +35,7 @@ from workers.extraction.client import OllamaModel
 from workers.extraction.extract import ExtractionResult, extract_with_cues, extract_with_model
 from workers.extraction.outcomes import Outcome as Outcomes
 from workers.indexer_jobs import index_job
+from workers.outbox import Outbox
 from workers.outbox_model import Job, Outcome
 from workers.standing import check_insights
 
@@ -50,12 +51,16 @@ _UNUSABLE = (
     Outcomes.TRUNCATED,
 )
 
+_LLM_DOWN = f"extract.{Outcomes.LLM_DOWN}"
+
 OLLAMA = "ollama"
 """Dependency name of the local model."""
 
 
-def extract_work(settings: Settings) -> Callable[[Job, str | None], Outcome]:
-    """Return the work of the extract queue."""
+def extract_work(
+    settings: Settings, outbox: Outbox | None = None
+) -> Callable[[Job, str | None], Outcome]:
+    """Return the work of the extract queue. `outbox` keeps the counts of what failed."""
     model = None if settings.llm.mode == "cues" else OllamaModel.from_settings(settings)
     clock = SystemClock()
     home = settings.paths
@@ -79,11 +84,15 @@ def extract_work(settings: Settings) -> Callable[[Job, str | None], Outcome]:
             preceding=earlier[-PRECEDING:],
         )
         if model is None:
-            outcome = _save(by_rules, job, extract_with_cues(messages, context))
-        else:
-            memories = (by_rules, Memory(home, by_meaning, ModelJudge(model)))
-            outcome = _with_model(settings, model, job, _Read(messages, context), memories)
-        return _checked(home, note, outcome)
+            return _checked(home, note, _save(by_rules, job, extract_with_cues(messages, context)))
+        memories = (by_rules, Memory(home, by_meaning, ModelJudge(model)))
+        done, failure = _with_model(settings, model, job, _Read(messages, context), memories)
+        outcome = _checked(home, note, done)
+        if failure is None:
+            return outcome
+        if outbox is not None:
+            outbox.note(job, outcome)
+        raise failure
 
     return extract
 
@@ -140,21 +149,22 @@ def _with_model(
     job: Job,
     read: _Read,
     memories: tuple[Memory, Memory],
-) -> Outcome:
+) -> tuple[Outcome, ContextEngineError | None]:
+    """Return what was done, and why it is not enough."""
     by_rules, by_model = memories
     try:
         result = extract_with_model(read.messages, read.context, model)
     except DependencyDownError as down:
+        away = {_LLM_DOWN: 1}
         if settings.llm.mode == "ollama":
-            raise
+            return Outcome(waits_for=down, outcomes=away), None
         # provisional: the job waits, and the model replaces this when it is there
-        return _save(by_rules, job, read.by_rules(), waits_for=down)
+        provisional = _save(by_rules, job, read.by_rules(), waits_for=down)
+        return replace(provisional, outcomes={**provisional.outcomes, **away}), None
     if not _read_all(result) and settings.llm.mode == "auto":
         _save(by_rules, job, read.by_rules())
     outcome = _save(by_model, job, result, replaces=_read_all(result))
-    if not result.complete:
-        raise _failure(result, settings)
-    return outcome
+    return outcome, None if result.complete else _failure(result, settings)
 
 
 def _failure(result: ExtractionResult, settings: Settings) -> ContextEngineError:

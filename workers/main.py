@@ -39,7 +39,7 @@ def extractor_role(threads: int) -> Role:
         name="extractor",
         queues=(EXTRACT,),
         threads=threads,
-        works=lambda settings, _outbox: {EXTRACT: extract_work(settings)},
+        works=lambda settings, outbox: {EXTRACT: extract_work(settings, outbox)},
         probes=lambda settings: {
             DISK: lambda: disk_is_writable(settings.paths),
             OLLAMA: lambda: llm_is_up(settings),

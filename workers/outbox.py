@@ -201,6 +201,11 @@ class Outbox:
                 db.execute("UPDATE event SET payload=NULL WHERE event_id=?", (job.event_id,))
             db.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('last_done', ?)", (now,))
 
+    def note(self, job: Job, outcome: Outcome) -> None:
+        """Keep what a job did that is about to fail: its counters, files and what follows."""
+        with immediate(self.connection()) as db:
+            self._follow_up(db, job, outcome)
+
     def fail(self, job: Job, error_class: str, error: str, *, max_attempts: int) -> bool:
         """Record a failed attempt; returns True when that was the last and it is quarantined."""
         with immediate(self.connection()) as db:
