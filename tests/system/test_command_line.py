@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import apsw
 import httpx
 import pytest
 
@@ -228,6 +229,10 @@ def test_a_damaged_index_is_said_and_rebuilt_on_request(home: Home, tmp_path: Pa
     run_json(home, "ingest", "claude", str(tmp_path / "projects"), extra=WORK)
     before = run_json(home, "query", "Valkey", extra=WORK)["results"]
     index = home.index(Scope.WORK)
+    # what lies in the log beside it is not what is damaged here
+    connection = apsw.Connection(str(index))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
     data = bytearray(index.read_bytes())
     data[4096:] = b"\xa5" * (len(data) - 4096)
     index.write_bytes(data)
