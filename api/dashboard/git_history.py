@@ -52,6 +52,7 @@ def history(root: Path, path: str) -> tuple[Change, ...] | None:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
         "LC_ALL": "C.UTF-8",
     }
     try:

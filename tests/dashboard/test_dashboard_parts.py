@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from api.audit_reading import read_last
 from api.dashboard import language
 from api.dashboard.cache import Cache
 from api.dashboard.charts import Series, chart
+from api.dashboard.git_history import history
 from api.dashboard.language import LANGUAGES, catalogue, choose
 from api.dashboard.links import create_link
 from api.dashboard.markdown import render
@@ -185,6 +187,33 @@ def test_the_index_is_leafed_through_newest_first(home: Home) -> None:
     assert not {each.path for each in first} & {each.path for each in rest}
     assert tally(home, Scope.WORK).notes == len(first) + len(rest)
     assert any("valkey" in path for _, path in undecided(home, Scope.WORK))
+
+
+def test_a_notes_history_comes_from_git_and_starts_no_program(home: Home, tmp_path: Path) -> None:
+    root, proof = home.vault(Scope.WORK), tmp_path / "started"
+    note = root / "朝の ノート.md"
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=亜紀", "-c", "user.email=aki@example.com")
+        subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+    git("init", "-q")
+    for text in ("一つ目\n", "二つ目\n"):
+        note.write_text(text, encoding="utf-8")
+        git("add", ".")
+        git("commit", "-q", "-m", f"書く: {text.strip()}")
+    (root / ".gitattributes").write_text("*.md diff=bad\n")
+    for name in ("core.fsmonitor", "diff.external", "diff.bad.textconv", "diff.bad.command"):
+        git("config", name, f"touch {proof}")
+
+    found = history(root, note.name)
+    assert found is not None
+    assert [each.subject for each in found] == ["書く: 二つ目", "書く: 一つ目"]
+    assert found[0].author == "亜紀"
+    assert {"-一つ目", "+二つ目"} <= set(found[0].patch)
+    assert not proof.exists()
+    assert history(root, "nothing.md") == ()
+    assert history(tmp_path, "note.md") is None
 
 
 def test_a_figure_is_shown_at_once_while_it_is_counted_anew() -> None:
