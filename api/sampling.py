@@ -11,13 +11,16 @@ import contextlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from api.gauges import Gauge, Gauges
 from context_engine.clock import Clock, SystemClock
 from context_engine.logs import get_logger
 from context_engine.metric_store import MINUTE, MetricStore
 from context_engine.metrics import BUCKETS, FAMILIES, Totals
 from context_engine.settings import Settings
+
+if TYPE_CHECKING:
+    from api.gauges import Gauge
 
 QUANTILES = {"p50": 0.5, "p95": 0.95}
 
@@ -28,6 +31,9 @@ class Sampler:
     """Takes samples of one home."""
 
     def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+        # a minute after the start, not before it
+        from api.gauges import Gauges
+
         self._path = settings.paths.metrics
         self._gauges = Gauges(settings)
         self._clock = clock or SystemClock()

@@ -8,6 +8,7 @@ a chunk searchable by keyword at once; vectors follow.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -28,6 +29,8 @@ from workers.outbox_model import Job, Outcome
 from workers.process import Role, serve
 
 EMBED_IDLE_SECONDS = 0.5
+EMBED_LOOK_SECONDS = 10.0
+"""How often the indexes are asked for chunks that wait, whether anything was indexed or not."""
 EMBED_RETRY_SECONDS = 10.0
 
 log = get_logger(__name__)
@@ -103,7 +106,14 @@ def _embed_loop(indexes: Indexes, stop: threading.Event) -> None:
             log.exception("embedding failed, goes on")
             stop.wait(EMBED_RETRY_SECONDS)
         else:
-            stop.wait(0.0 if left else EMBED_IDLE_SECONDS)
+            if not left:
+                _await_news(indexes, stop)
+
+
+def _await_news(indexes: Indexes, stop: threading.Event) -> None:
+    deadline = time.monotonic() + EMBED_LOOK_SECONDS
+    while not stop.is_set() and not indexes.take_news() and time.monotonic() < deadline:
+        stop.wait(EMBED_IDLE_SECONDS)
 
 
 def _watch_loop(settings: Settings, indexes: Indexes, stop: threading.Event) -> None:

@@ -36,6 +36,8 @@ class Indexes:
         self._writers: dict[Scope, IndexWriter] = {}
         self._damage: dict[Scope, str] = {}
         self._lock = threading.RLock()
+        self._news = threading.Event()
+        self._news.set()
         self._embedding = threading.RLock()
         """Held while an index is embedded, so that its file is not exchanged meanwhile."""
 
@@ -52,6 +54,7 @@ class Indexes:
         """Bring the index up to date with one file; returns its chunks."""
         with self._turn(scope) as writer:
             writer.index_note(path)
+            self._news.set()
             return writer.chunk_count(path)
 
     def scan(self, scope: Scope) -> None:
@@ -61,6 +64,7 @@ class Indexes:
             with self._turn(scope) as writer:
                 report = writer.scan(limit=100)
             unfinished = report.unfinished
+            self._news.set()
             if report.indexed or report.removed or report.failed:
                 log.info("scanned", scope=scope.value, indexed=len(report.indexed),
                          removed=len(report.removed), failed=len(report.failed))  # fmt: skip
@@ -77,6 +81,12 @@ class Indexes:
             with self._embedding, self._turn(scope, matching=False) as writer:
                 work.finish(writer)
         log.info("index rebuilt", scope=scope.value)
+
+    def take_news(self) -> bool:
+        """Return whether anything was indexed since the last call: chunks may wait for vectors."""
+        news = self._news.is_set()
+        self._news.clear()
+        return news
 
     def embed_some(self) -> int:
         """Embed one small batch a scope, beside the keyword work; returns how many chunks wait.

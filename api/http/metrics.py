@@ -6,26 +6,30 @@ import ipaddress
 import secrets
 from collections.abc import Awaitable, Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
 from api.dispatch import in_thread
-from api.gauges import GAUGES, Gauges
 from api.http.reply import UNCACHED
 from api.prometheus import CONTENT_TYPE, render
 from context_engine.metric_store import MetricStore
 from context_engine.metrics import FAMILIES, flush
 from context_engine.settings import ApiSettings, Settings
 
+if TYPE_CHECKING:
+    from api.gauges import Gauges
+
 
 def endpoint(settings: Settings) -> Callable[[Request], Awaitable[Response]]:
     """Return the handler."""
-    # opened by the first scrape: most homes are never scraped
-    gauges = cache(lambda: Gauges(settings))
+    gauges = cache(lambda: _gauges(settings))
 
     def text() -> str:
+        from api.gauges import GAUGES
+
         flush(settings.paths.metrics)
         with MetricStore(settings.paths.metrics) as store:
             return render(FAMILIES | GAUGES, store.totals(), gauges().read())
@@ -35,6 +39,13 @@ def endpoint(settings: Settings) -> Callable[[Request], Awaitable[Response]]:
         return Response(await in_thread(text), headers=UNCACHED, media_type=CONTENT_TYPE)
 
     return handle
+
+
+def _gauges(settings: Settings) -> Gauges:
+    # by the first scrape: most homes are never scraped, and the libraries delay the start
+    from api.gauges import Gauges
+
+    return Gauges(settings)
 
 
 def gate(api: ApiSettings) -> Callable[[Headers], bool]:
