@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from api.doctor import home, machine, servers
+from api.doctor import home, machine, seals, servers
 from api.doctor.model import Check, bad
 from context_engine.errors import ContextEngineError
 from context_engine.settings import Settings
@@ -24,7 +24,7 @@ def examine(settings: Settings, user_home: Path) -> Iterator[Check]:
     yield from _safely("engine", lambda: [servers.engine(settings)])
     yield from _safely("broker", lambda: servers.broker(settings))
     yield from _safely("ollama", lambda: servers.ollama(settings))
-    yield from _each(settings, (home.client_tokens, home.quarantine, home.routines))
+    yield from _each(settings, (home.client_tokens, seals.seals, home.quarantine, home.routines))
     yield from _safely("assistants", lambda: home.assistants(user_home))
 
 

@@ -19,13 +19,14 @@ from context_engine.errors import (
 )
 from context_engine.scopes import Scope
 from index.schema import locked
+from vault.blocks import parse_body
 from vault.insight_files import lock_key
 from vault.locks import note_lock
-from vault.notefile import NoteText, decode_note
+from vault.notefile import NoteText, decode_note, title_of
 from vault.paths import vault_root
 from vault.rulings import Ruled
-from vault.seals import Vouch
-from vault.store import Snapshot, read_or_none, remove, write
+from vault.seals import Vouch, note_content, section_content
+from vault.store import read_or_none, remove, write
 from vault.subjects import is_blank
 from vault.tombstones import Grave, bury
 
@@ -58,14 +59,19 @@ class Decision:
     def change(self, item: Item, change: Change) -> None:
         """Change the file that holds an insight.
 
-        Raises NoteConflictError when somebody saves it at this moment, NotFoundError when it went.
+        Raises NoteConflictError when it says something else than `item` by now, or somebody saves
+        it at this moment; NotFoundError when it went.
         """
         root = vault_root(self.desk.home, item.scope)
         with note_lock(self.desk.home, item.scope, lock_key(item.path)):
             seen = read_or_none(root, item.path)
             if seen is None:
                 raise NotFoundError(f"{item.place} is gone")
-            data = _changed(seen, item.path, change)
+            note = decode_note(seen.data, item.path)
+            if _content(note, item) != item.content_hash:
+                # what is sealed is what was looked at, not what a tool put there a moment ago
+                raise NoteConflictError(item.place)
+            data = _changed(note, item.path, change)
             self.journal.change(item.scope, item.path, seen.data, data, item.insight_id)
             if data is None:
                 remove(root, item.path, seen)
@@ -145,8 +151,16 @@ def _decided(decision: Decision, choice: Choice, one: Decide) -> Done:
         return refused(item, str(error))
 
 
-def _changed(seen: Snapshot, path: str, change: Change) -> bytes | None:
-    text = change(decode_note(seen.data, path))
+def _content(note: NoteText, item: Item) -> str | None:
+    if item.subject is None:
+        return note_content(note.front, note.body)
+    blocks = parse_body(note.body).blocks
+    block = next((each for each in blocks if each.marker == item.insight_id), None)
+    return section_content(title_of(note, item.path), block) if block else None
+
+
+def _changed(note: NoteText, path: str, change: Change) -> bytes | None:
+    text = change(note)
     if text is None:
         return None
     data = text.encode("utf-8", "replace")

@@ -17,7 +17,7 @@ from connectors.base import ReadOptions
 from connectors.registry import load
 from context_engine.events import Role
 from context_engine.home import Home
-from context_engine.insights import Confidence
+from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from support.engine import run, run_json, running, wait_until, write_sessions
@@ -26,6 +26,7 @@ from support.vaults import conversation, insight, said
 from vault.forgotten import without_forgotten
 from vault.insights import save_insight
 from vault.notes import read_note
+from vault.standing import Outcome
 from vault.succession import add_evidence, read_insights
 from vault.tombstones import tombstones
 from workers.collector import collect
@@ -172,6 +173,34 @@ def test_a_quote_that_another_insight_carries_goes_and_the_insight_stays(
     filled.close()
     assert holding(home) == []
     assert read_note(home, Scope.WORK, elsewhere.path).confidence is Confidence.VALIDATED
+
+
+@pytest.mark.parametrize("kind", [Kind.PERSON, Kind.DECISION])
+def test_a_single_insight_is_forgotten_and_what_stands_beside_it_stays(
+    settings: Settings, kind: Kind
+) -> None:
+    home = settings.paths
+    subject = "田中さん" if kind is Kind.PERSON else None
+    words = {"kind": kind, "subject": subject}
+    save_insight(home, insight(**words, evidence="残る証拠", content="残る内容"))
+    gone = insight(**words, evidence=SAID, title=SECRET, content=SAID)
+    gone_id = save_insight(home, gone).insight_id
+    index_all(home, None)
+    data = run_json(home, "forget", gone_id, "--yes")
+    assert data["insights"] == [gone_id]
+    assert holding(home) == []
+    assert holding(home, "残る内容") != []
+    assert save_insight(home, gone).outcome is Outcome.REJECTED
+
+
+def test_a_question_names_the_places_and_forgets_nothing(
+    settings: Settings, filled: Outbox
+) -> None:
+    scope, path = source_note(settings.paths)
+    done = run(settings.paths, "forget", SECRET, "--yes")
+    assert done.returncode == 1
+    assert f"{scope}/{path}" in done.stdout
+    assert source_note(settings.paths) == (scope, path)
 
 
 def test_what_still_waits_is_forgotten_too(settings: Settings, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from context_engine.scopes import Scope
 from support.vaults import START, insight
 from vault.identity import identity_card
 from vault.insights import remove_provisional, save_insight
+from vault.locks import note_lock
 from vault.standing import Outcome
 from vault.store import clean_leftovers
 
@@ -116,6 +117,22 @@ def test_text_that_changed_since_it_was_shown_is_not_accepted(desk: Desk) -> Non
     file = desk.home.vault(Scope.WORK) / item.path
     file.write_text(file.read_text().replace("ライセンスが理由。\n", "費用が理由。\n", 1))
     assert results(accept(desk, chosen(item))) == [Result.CHANGED]
+    assert again(desk.home, item).confidence is RAW
+
+
+@KINDS
+def test_text_that_a_tool_puts_there_at_the_moment_of_decision_is_not_sealed(
+    desk: Desk, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = save(desk.home, kind)
+    file = desk.home.vault(Scope.WORK) / item.path
+
+    def swapped(*arguments: Any) -> Any:
+        file.write_text(file.read_text().replace("ライセンスが理由。\n", "費用が理由。\n", 1))
+        return note_lock(*arguments)
+
+    monkeypatch.setattr("api.review.changing.note_lock", swapped)
+    assert results(accept(desk, chosen(item))) == [Result.REFUSED]
     assert again(desk.home, item).confidence is RAW
 
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from api.doctor.seals import seals
 from context_engine.errors import ConfigError
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from context_engine.secretkey import key_fingerprint, make_key, read_key
+from context_engine.settings import Settings
 from support.vaults import insight
 from vault.frontmatter import parse, render, split, wrap
 from vault.insights import save_insight
@@ -119,6 +121,19 @@ def test_the_key_is_the_owners_alone_and_outlives_state(home: Home) -> None:
     assert home.keys.stat().st_mode & 0o777 == 0o700
     assert not key.is_relative_to(home.state)
     assert not key.is_relative_to(home.vaults)
+
+
+def test_the_doctor_says_when_the_key_stayed_behind(home: Home, settings: Settings) -> None:
+    assert seals(settings).ok
+    save(home, Kind.PERSON)
+    assert seals(settings).ok
+    (home.keys / "seal.key").rename(away := home.root / "away")
+    found = seals(settings)
+    assert not found.ok
+    assert "reseal" in (found.fix or "")
+    away.rename(home.keys / "seal.key")
+    (home.keys / "seal.key").write_text("x")
+    assert not seals(settings).ok
 
 
 def test_raw_insights_need_no_key(home: Home) -> None:
