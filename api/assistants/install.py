@@ -15,23 +15,44 @@ from api.assistants.targets import NAME, Hooks, Part, Server, is_ours
 from api.assistants.tomltext import with_table, without_table
 from context_engine.errors import BadInputError
 
-
-def shown(part: Part) -> str:
-    """Return our part of the file by itself."""
-    return f"# {part.file}\n{_installed(part, '').strip()}\n"
+Edit = Callable[[Part, str], str]
+"""Returns a file's text with one part put in, or taken out."""
 
 
-def install(part: Part, now: datetime) -> bool:
-    """Write our part; returns whether anything changed. What was there before is kept beside it.
+def shown(parts: Sequence[Part]) -> str:
+    """Return what would be written, by itself."""
+    return "\n".join(
+        f"# {file}\n{_all(_installed, group, '').strip()}\n" for file, group in _by_file(parts)
+    )
 
-    Raises BadInputError when the file is not what its assistant writes.
+
+def install(parts: Sequence[Part], now: datetime) -> dict[Path, bool]:
+    """Write our parts; returns which files changed. What was there before is kept beside them.
+
+    Raises BadInputError when a file is not what its assistant writes.
     """
-    return _change(part.file, lambda text: _installed(part, text), now)
+    return {file: _change(file, group, _installed, now) for file, group in _by_file(parts)}
 
 
-def uninstall(part: Part, now: datetime) -> bool:
-    """Take our part out; returns whether anything changed."""
-    return part.file.exists() and _change(part.file, lambda text: _removed(part, text), now)
+def uninstall(parts: Sequence[Part], now: datetime) -> dict[Path, bool]:
+    """Take our parts out; returns which files changed."""
+    return {
+        file: file.exists() and _change(file, group, _removed, now)
+        for file, group in _by_file(parts)
+    }
+
+
+def _by_file(parts: Sequence[Part]) -> list[tuple[Path, list[Part]]]:
+    files: dict[Path, list[Part]] = {}
+    for part in parts:
+        files.setdefault(part.file, []).append(part)
+    return list(files.items())
+
+
+def _all(edit: Edit, parts: Sequence[Part], text: str) -> str:
+    for part in parts:
+        text = edit(part, text)
+    return text
 
 
 def _installed(part: Part, text: str) -> str:
@@ -78,12 +99,12 @@ def _groups(text: str, event: str) -> Sequence[Any]:
     return groups
 
 
-def _change(file: Path, edit: Callable[[str], str], now: datetime) -> bool:
+def _change(file: Path, parts: Sequence[Part], edit: Edit, now: datetime) -> bool:
     # a file that is a link (people keep their configuration in Git) stays one
     target = file.resolve()
     try:
         before = target.read_text(encoding="utf-8") if target.exists() else ""
-        after = edit(before)
+        after = _all(edit, parts, before)
     except (ValueError, tomllib.TOMLDecodeError) as error:
         raise BadInputError(str(file), f"{error}; it is left as it is") from error
     if after == before or _same(file, before, after):

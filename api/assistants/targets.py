@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,9 +83,13 @@ def cursor(where: Where) -> tuple[Part, ...]:
 
 
 def gemini_cli(where: Where) -> tuple[Part, ...]:
-    """Return the server."""
+    """Return the server, and the hooks that tell something; its sessions are not collected."""
     file = (where.project or where.user_home) / ".gemini" / "settings.json"
-    return (Server(file, ("mcpServers",), _started(where)),)
+    groups = {"SessionStart": "session-start", "BeforeAgent": "user-prompt"}
+    return (
+        Server(file, ("mcpServers",), _started(where)),
+        Hooks(file, {name: _shell_group(where, event) for name, event in groups.items()}),
+    )
 
 
 def claude_desktop(where: Where) -> tuple[Part, ...]:
@@ -118,24 +123,34 @@ def _started(where: Where, *, fixed: bool = False) -> dict[str, Any]:
 
 
 def _group(where: Where, event: str) -> dict[str, Any]:
-    arguments = ["hook", event, *(("--home", str(where.home)) if where.home else ())]
     hook = {
         "type": "command",
         "command": str(where.command),
-        "args": arguments,
+        "args": _arguments(where, event),
         "timeout": _SECONDS[event],
     }
     matcher = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
     return {**matcher, "hooks": [hook]}
 
 
+def _shell_group(where: Where, event: str) -> dict[str, Any]:
+    """Return a group as Gemini CLI wants it: one line for a shell, and milliseconds."""
+    line = shlex.join((str(where.command), *_arguments(where, event)))
+    hook = {"type": "command", "name": NAME, "command": line, "timeout": 1000 * _SECONDS[event]}
+    return {"hooks": [hook]}
+
+
+def _arguments(where: Where, event: str) -> list[str]:
+    return ["hook", event, *(("--home", str(where.home)) if where.home else ())]
+
+
 def is_ours(hook: object) -> bool:
     """Tell our command from another's among the hooks of an event."""
     if not isinstance(hook, dict):
         return False
-    arguments = hook.get("args")
-    return (
-        isinstance(arguments, list)
-        and arguments[:1] == ["hook"]
-        and Path(str(hook.get("command"))).name == NAME
-    )
+    command, arguments = str(hook.get("command")), hook.get("args")
+    try:
+        words = [command, *arguments] if isinstance(arguments, list) else shlex.split(command)
+    except ValueError:
+        return False
+    return words[1:2] == ["hook"] and Path(words[0]).name == NAME

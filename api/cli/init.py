@@ -112,9 +112,7 @@ def _assistant(settings: Settings, name: str) -> str:
     from api.cli.install_assistant import where
 
     parts = TARGETS[name](where(settings, project=False))
-    for part in parts:
-        install(part, datetime.now(UTC))
-    return ", ".join(str(part.file) for part in parts)
+    return ", ".join(map(str, install(parts, datetime.now(UTC))))
 
 
 def _service(settings: Settings) -> str:

@@ -24,14 +24,13 @@ def _command(name: str, about: str) -> click.Command:
         settings = load_settings()
         parts = TARGETS[name](where(settings, project=project))
         if only_print:
-            click.echo("\n".join(shown(part) for part in parts), nl=False)
+            click.echo(shown(parts), nl=False)
             return
         if not remove:
             settings.paths.create()
         change = uninstall if remove else install
-        for part in parts:
-            changed = change(part, datetime.now(UTC))
-            say(f"{'changed' if changed else 'nothing to change in'} {part.file}")
+        for file, changed in change(parts, datetime.now(UTC)).items():
+            say(f"{'changed' if changed else 'nothing to change in'} {file}")
 
     return command
 

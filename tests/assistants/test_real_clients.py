@@ -7,6 +7,8 @@ in by `context-engine install`.
 from __future__ import annotations
 
 import contextlib
+import html
+import json
 import os
 import subprocess
 import sys
@@ -123,13 +125,16 @@ def _collected(desk: _Desk) -> str:
     return "\n".join(note.read_text(encoding="utf-8") for note in notes)
 
 
-def _holds_the_promise(desk: _Desk, api: ModelApi) -> None:
-    sent = api.texts()
+def _is_told(sent: str) -> None:
     assert '<context-engine kind="session-start">' in sent
     assert "キューはValkeyにする" in sent
     assert "タンポポ" not in sent, "personal knowledge in a work session"
     assert '<context-engine kind="recall">' in sent
     assert "work/runbook.md" in sent
+
+
+def _holds_the_promise(desk: _Desk, api: ModelApi) -> None:
+    _is_told(api.texts())
     wait_until(lambda: PROMPT in _collected(desk), 60)
     assert "Before answering, recall" not in _collected(desk), "our own words were collected"
 
@@ -184,4 +189,26 @@ def test_gemini_cli_reaches_the_server(desk: _Desk) -> None:
     _install(desk, "gemini-cli")
     done = desk.run(program, "mcp", "list", GEMINI_CLI_TRUST_WORKSPACE="true")
     assert done.returncode == 0, done.stderr
-    assert "context-engine" in done.stdout + done.stderr
+    assert "(stdio) - Connected" in done.stdout + done.stderr
+
+
+def test_gemini_cli_is_told_what_is_known(desk: _Desk) -> None:
+    program = client("gemini")
+    _install(desk, "gemini-cli")
+    settings = desk.user_home / ".gemini" / "settings.json"
+    chosen = json.loads(settings.read_text(encoding="utf-8"))
+    chosen["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+    chosen["privacy"] = {"usageStatisticsEnabled": False}
+    settings.write_text(json.dumps(chosen), encoding="utf-8")
+    with _engine(desk), model_api() as api:
+        # a model of one's choice: otherwise another one is asked first which to take
+        done = desk.run(
+            program,
+            *("-m", "gemini-2.5-flash", "-p", PROMPT),
+            GEMINI_API_KEY="stub",
+            GOOGLE_GEMINI_BASE_URL=api.address,
+            GEMINI_CLI_TRUST_WORKSPACE="true",
+        )
+    assert done.returncode == 0, done.stderr
+    # what a hook says is escaped before the model reads it
+    _is_told(html.unescape(api.texts()))

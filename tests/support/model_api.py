@@ -1,4 +1,6 @@
-"""A loopback stand-in for the API of the model behind Claude Code: it says one sentence.
+"""A loopback stand-in for the APIs of the models behind Claude Code and Gemini CLI.
+
+It says one sentence, whatever it is asked.
 
 It keeps what it was asked, which is all that a test wants to know of it.
 """
@@ -36,6 +38,18 @@ _EVENTS: tuple[dict[str, Any], ...] = (
     {"type": "message_stop"},
 )
 _STREAM = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in _EVENTS).encode()
+
+
+_CANDIDATE = {
+    "content": {"role": "model", "parts": [{"text": SAID}]},
+    "finishReason": "STOP",
+    "index": 0,
+}
+_USAGE = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+_GENERATED = json.dumps({"candidates": [_CANDIDATE], "usageMetadata": _USAGE})
+
+_STREAMS = {"messages": _STREAM, "streamGenerateContent": f"data: {_GENERATED}\n\n".encode()}
+"""The end of a path → what is answered there."""
 
 
 class ModelApi:
@@ -87,11 +101,12 @@ def _handler(api: ModelApi) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if self.path.split("?")[0] == "/v1/messages":
-                api.asked.append(json.loads(body))
-                self._reply(200, "text/event-stream", _STREAM)
-            else:
+            stream = _STREAMS.get(self.path.split("?")[0].rpartition("/")[2].rpartition(":")[2])
+            if stream is None:
                 self._reply(200, "application/json", b'{"input_tokens": 1}')
+                return
+            api.asked.append(json.loads(body))
+            self._reply(200, "text/event-stream", stream)
 
         def do_GET(self) -> None:
             self._reply(404, "application/json", b"{}")
