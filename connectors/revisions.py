@@ -10,22 +10,20 @@ one that was there before too.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from connectors.base import EVENT_LIMIT, Item, Ledger
+from connectors.base import Item, Ledger
+from connectors.packing import front_of, pack
 from connectors.pieces import PartCounter, split_utterance
 from context_engine.clock import Clock, SystemClock
 from context_engine.events import MOVED, REMOVED, Checkpoint, Role, SourceDocument, Utterance
-from context_engine.ids import long_id, short_id
+from context_engine.ids import short_id
 
 FOR_GOOD = 1 << 62
 """For `edited` of what was deleted where nothing comes back: later than any edit."""
-
-EVENT_UTTERANCES = 500
-"""Utterances of one event: thousands of one-word messages are bounded too."""
 
 STATE_VERSION = 1
 
@@ -148,9 +146,7 @@ class Unit:
 
         Each with the name of the document where it lies.
         """
-        return [
-            (name, sent.document) for name, sent in self._sent.items() if name not in self._met
-        ]
+        return [(name, sent.document) for name, sent in self._sent.items() if name not in self._met]
 
     def withdraw_missing(self, template: SourceDocument) -> None:
         """Withdraw every message that this reading did not meet: the unit is all there is."""
@@ -242,7 +238,7 @@ class Unit:
     def _front(self, outgoing: _Outgoing) -> None:
         """Send the last message again when only the title or the metadata changed."""
         template = outgoing.template
-        known, front = self._fronts.get(template.native_id), _front_of(template)
+        known, front = self._fronts.get(template.native_id), front_of(template)
         if template.title and known != front:
             self._fronts[template.native_id] = front
             outgoing.revised = outgoing.revised or known is not None
@@ -297,52 +293,11 @@ def remember(kept: OrderedDict[str, _Value], key: str, value: _Value, limit: int
         kept.popitem(last=False)
 
 
-def pack(
-    template: SourceDocument, placed: Iterable[tuple[int, Utterance]]
-) -> Iterator[SourceDocument]:
-    """Yield `template` with these messages, each with its part, in events of bounded size."""
-    by_part: dict[int, list[Utterance]] = {}
-    for part, utterance in placed:
-        by_part.setdefault(part, []).append(utterance)
-    for part, utterances in by_part.items():
-        for group in _groups(utterances):
-            yield replace(
-                template,
-                utterances=tuple(group),
-                part=part,
-                version=_content(template, group),
-            )
-
-
-def _groups(utterances: Sequence[Utterance]) -> Iterator[list[Utterance]]:
-    group: list[Utterance] = []
-    characters = 0
-    for utterance in utterances:
-        length = len(utterance.text)
-        if group and (characters + length > EVENT_LIMIT or len(group) >= EVENT_UTTERANCES):
-            yield group
-            group, characters = [], 0
-        group.append(utterance)
-        characters += length
-    if group:
-        yield group
-
-
-def _content(template: SourceDocument, group: Sequence[Utterance]) -> str:
-    messages = (piece for u in group for piece in (u.native_id, u.role, u.author, u.text))
-    return long_id(_front_of(template), *messages)
-
-
 def _version_of(utterance: Utterance) -> str:
     if utterance.withdrawn:
         return short_id("version", "withdrawn")
     # not the author: a person who takes another name has not said everything again
     return short_id("version", utterance.role.value, utterance.text)
-
-
-def _front_of(document: SourceDocument) -> str:
-    meta = [word for item in sorted(document.meta.items()) for word in item]
-    return short_id("front", document.title, document.project or "", *meta)
 
 
 _State = tuple[dict[str, _Sent], dict[str, str], set[str], int]

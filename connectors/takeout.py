@@ -21,9 +21,9 @@ from connectors.conversation_records import Context
 from connectors.conversations import Reader
 from connectors.json_stream import Element, elements
 from connectors.look import Guess, Look, Peek
+from connectors.packing import pack
 from connectors.pieces import PartCounter, Unseen, split_utterance
 from connectors.reports import read_members
-from connectors.revisions import pack
 from connectors.takeout_gemini import OTHER_ACTIVITY, THREAD_URL, is_gemini, rows_of
 from connectors.takeout_keep import parse_note
 from connectors.takeout_records import (
