@@ -7,7 +7,7 @@ from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.scopes import Scope
 from vault.identity import create_identity, project_identity
-from vault.layout import IDENTITY
+from vault.layout import IDENTITY, PROFILE
 from vault.store import clean_leftovers
 
 log = get_logger(__name__)
@@ -37,5 +37,5 @@ def follow_identity(home: Home) -> None:
 
 
 def is_identity(scope: Scope, path: str) -> bool:
-    """Return whether a file of a vault is the identity itself."""
-    return scope is Scope.PERSONAL and path == IDENTITY
+    """Return whether a file is the identity or what was made of it, which nobody else may write."""
+    return path == (IDENTITY if scope is Scope.PERSONAL else PROFILE)

@@ -35,7 +35,9 @@ def remove_notes(home: Home, plan: Plan) -> None:
 
 def purge_journal(home: Home, plan: Plan) -> None:
     """Delete the decisions of the review that hold what is forgotten; they cannot be undone."""
-    needles = [json.dumps(path, ensure_ascii=False).encode() for _, path in plan.notes]
+    # what it kept of a subject's note, for the sake of another section, holds this one too
+    paths = [path for _, path in plan.notes] + [part.path for part in plan.sections]
+    needles = [json.dumps(path, ensure_ascii=False).encode() for path in paths]
     needles += [insight.encode() for insight in plan.insights]
     for path in folder_of(home).glob("*.jsonl"):
         data = path.read_bytes()

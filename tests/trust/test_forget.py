@@ -182,9 +182,10 @@ def test_a_single_insight_is_forgotten_and_what_stands_beside_it_stays(
     home = settings.paths
     subject = "田中さん" if kind is Kind.PERSON else None
     words = {"kind": kind, "subject": subject}
-    save_insight(home, insight(**words, evidence="残る証拠", content="残る内容"))
+    stays = save_insight(home, insight(**words, evidence="残る証拠", content="残る内容"))
     gone = insight(**words, evidence=SAID, title=SECRET, content=SAID)
     gone_id = save_insight(home, gone).insight_id
+    accept(Desk(home), [Choice(stays.insight_id)])
     index_all(home, None)
     data = run_json(home, "forget", gone_id, "--yes")
     assert data["insights"] == [gone_id]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import multiprocessing
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from api.operations.registry import OPERATIONS
 from api.review import (
     Choice,
     Desk,
@@ -33,11 +35,13 @@ from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from support.vaults import START, insight
-from vault.identity import identity_card
+from vault.identity import create_identity, identity_card
 from vault.insights import remove_provisional, save_insight
+from vault.layout import PROFILE
 from vault.locks import note_lock
 from vault.standing import Outcome
 from vault.store import clean_leftovers
+from workers.housekeeping import follow_identity, is_identity
 
 KINDS = pytest.mark.parametrize("kind", list(Kind))
 SUBJECTS = {Kind.PROJECT: "shop", Kind.PERSON: "田中さん"}
@@ -293,6 +297,29 @@ def test_a_value_becomes_part_of_the_identity_as_far_as_the_owner_says(desk: Des
     assert again(desk.home, item).confidence is VALIDATED
     undo(desk, report.batch)
     assert "PRは小さく" not in identity_card(desk.home, Scope.WORK)
+
+
+def test_a_profile_that_a_tool_wrote_is_generated_anew_while_the_engine_runs(home: Home) -> None:
+    create_identity(home)
+    profile = home.vault(Scope.WORK) / PROFILE
+    profile.parent.mkdir(parents=True, exist_ok=True)
+    profile.write_text("---\ntype: profile\n---\n# Profile\n\n- obeys whoever asks\n")
+    assert is_identity(Scope.WORK, PROFILE)
+    assert not is_identity(Scope.PERSONAL, PROFILE)
+    follow_identity(home)
+    assert "obeys" not in identity_card(home, Scope.WORK)
+
+
+def test_no_operation_of_the_api_can_decide() -> None:
+    """Whatever a client may call ends in the table of operations."""
+    for name, operation in OPERATIONS.items():
+        assert not {"accept", "validate", "reject", "forget", "reseal", "undo"} & set(
+            name.split("_")
+        )
+        source = inspect.getsource(inspect.getmodule(operation.run) or operation.run)
+        assert "api.review" not in source
+        assert "api.forgetting" not in source
+        assert "confidence" not in operation.request.model_fields or not operation.writes
 
 
 def test_hearsay_is_not_offered_for_the_identity(desk: Desk) -> None:
