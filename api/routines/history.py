@@ -36,7 +36,7 @@ _MIGRATIONS = (
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `outcome` is running, ok, failed, or interrupted: it never came to an end."""
+    """One run. `outcome` is running, ok, failed, or interrupted: it was told to stop."""
 
     routine: str
     started: str
@@ -65,10 +65,10 @@ class History:
         self._db.close()
 
     def begin(self, routine: str) -> int:
-        """Record that a run starts; returns its id. Runs that never ended were interrupted."""
+        """Record that a run starts; returns its id. One that never ended was killed, and failed."""
         with immediate(self._db) as db:
             db.execute(
-                "UPDATE run SET outcome='interrupted', finished=?"
+                "UPDATE run SET outcome='failed', error='it was killed', finished=?"
                 " WHERE routine=? AND outcome='running'",
                 (self._now(), routine),
             )
@@ -83,6 +83,12 @@ class History:
                 (routine, routine, KEPT),
             )
         return run_id
+
+    def interrupt(self, run_id: int) -> None:
+        """Record that a run was told to stop: it is due again, as if it had not begun."""
+        self._db.execute(
+            "UPDATE run SET finished=?, outcome='interrupted' WHERE id=?", (self._now(), run_id)
+        )
 
     def end(self, run_id: int, counts: Mapping[str, Any], error: str | None) -> None:
         """Record what came of a run."""
@@ -110,9 +116,9 @@ class History:
         ]
 
     def last_started(self, routine: str) -> datetime | None:
-        """Return when the routine began last."""
+        """Return when the routine began last, runs that were told to stop left out."""
         row = self._db.execute(
-            "SELECT max(started) FROM run WHERE routine=?", (routine,)
+            "SELECT max(started) FROM run WHERE routine=? AND outcome<>'interrupted'", (routine,)
         ).fetchone()
         if row is None or row[0] is None:
             return None

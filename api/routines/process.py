@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from api.routines.runner import routine_named, run_routine
@@ -15,8 +16,12 @@ def main(name: str) -> int:
     settings = load_settings()
     settings.paths.create()
     configure("routines", folder=settings.paths.logs)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     exit_with_parent()
-    result = run_routine(settings, routine_named(settings, name))
+    try:
+        result = run_routine(settings, routine_named(settings, name))
+    except KeyboardInterrupt:
+        return 130
     return 1 if result.outcome == "failed" else 0
 
 

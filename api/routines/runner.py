@@ -57,7 +57,11 @@ def run_routine(settings: Settings, routine: RoutineSettings) -> RunResult:
             return RunResult(routine.name, "busy", {})
         with History(settings.paths.routines) as history:
             run_id = history.begin(routine.name)
-            counts, error = _attempt(settings, routine)
+            try:
+                counts, error = _attempt(settings, routine)
+            except KeyboardInterrupt:
+                history.interrupt(run_id)
+                raise
             history.end(run_id, counts, error)
     return RunResult(routine.name, "ok" if error is None else "failed", counts, error)
 

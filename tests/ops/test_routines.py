@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from api.routines import runner
 from api.routines.history import KEPT, History
 from api.routines.keeper import Keeper
 from api.routines.report import problems, routine_states
@@ -71,14 +72,30 @@ def test_three_failures_in_a_row_are_a_problem_until_one_run_succeeds(home: Home
     assert problems(routine_states(settings)) == []
 
 
-def test_history_is_bounded_and_an_interrupted_run_is_no_failure(home: Home) -> None:
+def test_history_is_bounded_and_a_killed_run_is_a_failure(home: Home) -> None:
     with History(home.routines) as history:
         for _ in range(KEPT + 20):
             history.begin("r")
         runs = history.runs("r", 1000)
         assert len(runs) == KEPT
-        assert {item.outcome for item in runs[1:]} == {"interrupted"}
-        assert history.failures("r") == 0
+        assert {(item.outcome, item.error) for item in runs[1:]} == {("failed", "it was killed")}
+
+
+def test_a_run_that_was_told_to_stop_is_due_again_and_no_failure(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    settings = config(home, '[[routine]]\nname="r"\nsource="reindex"\nevery="1h"\n')
+    monkeypatch.setitem(runner._KINDS, "reindex", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        run_routine(settings, settings.routine[0])
+    (state,) = routine_states(settings)
+    assert state.last is not None
+    assert (state.last.outcome, state.failures) == ("interrupted", 0)
+    with History(home.routines) as history:
+        assert history.last_started("r") is None
 
 
 class Engine:
