@@ -22,7 +22,7 @@ from support.confluence_site import AKI, EMAIL, KIM, TOKEN, Comment, Content, Si
 from support.http_faults import Fault
 from support.sources import read_source
 from support.transcripts import MemoryLedger, Reading, take
-from support.web import Web
+from support.web import Answer, Asked, Web
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 HOME, PLAN, CACHE = export.HOME, "65585", export.PAGE
@@ -131,6 +131,19 @@ def test_an_export_and_the_site_do_not_bring_a_page_twice(
     assert document.native_id == CACHE
     old = read_source(ConfluenceConnector(), exported, ledger=MemoryLedger()).documents
     assert document.document_id in {item.document_id for item in old}
+
+
+def test_of_one_version_the_site_counts_before_an_export(
+    tmp_path: Path, read: Read, ledger: MemoryLedger
+) -> None:
+    read()
+    elsewhere = export.page(CACHE, "キャッシュ", parent=HOME)
+    older = export.write(tmp_path / "1", elsewhere, export.body(CACHE, "<p>older</p>"))
+    assert read_source(ConfluenceConnector(), older, ledger=ledger).documents == []
+    newer = export.write(
+        tmp_path / "2", export.page(CACHE, "Cache", 2), export.body(CACHE, "<p>newer</p>")
+    )
+    assert titles(read_source(ConfluenceConnector(), newer, ledger=ledger)) == ["Cache"]
 
 
 def test_a_new_version_replaces_the_text_and_a_new_title_the_title(site: Site, read: Read) -> None:
@@ -341,6 +354,22 @@ def test_a_page_deleted_between_list_and_reading_is_withdrawn_or_never_seen(
     web.faults.add(f"/pages/{CACHE}", Fault(404))
     assert sorted(titles(read())) == ["Plan", "Shop Home"]
     assert titles(read()) == ["キャッシュ"]
+
+
+def test_a_page_trashed_while_it_is_to_be_read_is_withdrawn_at_once(
+    site: Site, web: Web, read: Read
+) -> None:
+    read()
+    site.pages[CACHE].edit("<p>last words</p>")
+    answer = web.answer
+
+    def trashing(asked: Asked) -> Answer:
+        if asked.path.endswith(f"/pages/{CACHE}"):
+            site.pages[CACHE].status = "trashed"
+        return answer(asked)
+
+    web.answer = trashing
+    assert [(item.native_id, item.withdrawn) for item in read().documents] == [(CACHE, True)]
 
 
 def test_an_interrupted_run_goes_on_where_it_was(
