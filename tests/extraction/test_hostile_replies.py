@@ -243,7 +243,7 @@ def test_no_made_up_reply_gains_more_or_leaves_its_vault(home: Home) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_no_made_up_reply_of_a_hundred_thousand_does(home: Home) -> None:
-    check_many(home, 100_000)
+    check_many(home, 100_000, saved_every=4)
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_nobody_else_may_ask_to_remember() -> None:
 def test_nothing_comes_from_the_context_that_we_injected_ourselves() -> None:
     known = "We decided to use Valkey for the queue."
     messages = owner(wrap_injected(known, "recall") + "\nThanks, we agreed to keep the old name.")
-    assert distil(messages, proposal(known)).outcomes == {"unverified_quote": 1}
+    assert distil(messages, proposal(known)).outcomes == {"injected": 1, "unverified_quote": 1}
     (insight,) = extract_with_cues(messages, context()).insights
     assert insight.evidence == "Thanks, we agreed to keep the old name."
 

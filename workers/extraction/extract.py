@@ -77,8 +77,9 @@ def extract_with_cues(
     messages: Sequence[Utterance], context: ExtractionContext
 ) -> ExtractionResult:
     """Return what the owner's own sentences say by rule: verbatim, raw, needing no model."""
-    collected = _Collected()
-    for finding in cues.find_cues(_without_injected(messages)):
+    collected, own = _Collected(), _without_injected(messages)
+    collected.outcomes[Outcome.INJECTED] = _injected(messages, own)
+    for finding in cues.find_cues(own):
         collected.add(from_finding(finding, context), finding.start, finding.end)
     return collected.result(cues.NAME)
 
@@ -91,7 +92,7 @@ def extract_with_model(
     Raises DependencyDownError when the model is away (nothing is lost by asking again), and
     ConfigError when its context is too small to read anything.
     """
-    messages = _without_injected(messages)
+    given, messages = messages, _without_injected(messages)
     preceding = _without_injected(context.preceding)
     language = owner_language(messages)
     budget = min(
@@ -101,6 +102,7 @@ def extract_with_model(
     if budget < _MIN_WINDOW_TOKENS:
         raise ConfigError(f"llm.num_ctx {llm.num_ctx} leaves no room for text; raise it")
     collected = _Collected()
+    collected.outcomes[Outcome.INJECTED] = _injected(given, messages)
     reader = Reader(llm, language, collected.outcomes)
     for window in split_windows(messages, budget, preceding):
         read = _Read(window)
@@ -117,6 +119,11 @@ def _without_injected(messages: Sequence[Utterance]) -> list[Utterance]:
         else replace(message, text=text)
         for message in messages
     ]
+
+
+def _injected(given: Sequence[Utterance], own: Sequence[Utterance]) -> int:
+    """Return of how many messages some was ours."""
+    return sum(one is not two for one, two in zip(given, own, strict=True))
 
 
 @dataclass(frozen=True)

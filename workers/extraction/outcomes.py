@@ -15,6 +15,7 @@ class Outcome(StrEnum):
     OUT_OF_SCHEMA = "out_of_schema"
     POISONED = "poisoned"
     INJECTED = "injected"
+    """A message of which a part was our own context, which was left out."""
     DOWNGRADED = "downgraded"
     """Accepted, but below the confidence that the model asked for; also counted as accepted."""
     # one reply of the model
