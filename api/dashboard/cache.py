@@ -45,10 +45,11 @@ class Cache:
         value: T = kept.value
         return value
 
-    def forget(self) -> None:
-        """Count everything anew: a person has just changed something."""
+    def forget(self, *keys: str) -> None:
+        """Count these anew: a person has just changed them."""
         with self._lock:
-            self._kept.clear()
+            for key in keys:
+                self._kept.pop(key, None)
 
     def _renew(self, key: str, kept: _Kept, compute: Callable[[], object]) -> None:
         try:

@@ -93,7 +93,6 @@ def decide(deck: Deck, ask: Ask) -> Response:
     # one request's desk: what it decides bears the owner's name and this place
     desk = Desk(deck.home, "owner", "dashboard", deck.clock, deck.services().notify)
     report, said = _attempt(act, desk, ask)
-    deck.cache.forget()
     if not ask.partial:
         return see_other("/review")
     return page(ask, "review_inbox.html", **_inbox(deck, ask, report, said))
@@ -181,7 +180,8 @@ def _inbox(deck: Deck, ask: Ask, report: Report | None = None, said: str = "") -
     scope, kind = ask.query.get("scope", ""), ask.query.get("kind", "")
     start = ask.number("from") or 0
     scopes = (Scope(scope),) if scope in set(Scope) else tuple(Scope)
-    waiting = _waiting(deck, scopes)
+    key = f"waiting {' '.join(scopes)}"
+    waiting = deck.cache.get(key, _SECONDS, lambda: _waiting(deck, scopes))
     items, after = _some(deck, waiting, start, Kind(kind) if kind in set(Kind) else None)
     ask.exchange.results += tuple(item.place for item in items)
     return {
@@ -206,11 +206,7 @@ _FINE = (Result.DONE, Result.UNCHANGED)
 
 def _waiting(deck: Deck, scopes: tuple[Scope, ...]) -> list[tuple[Scope, str]]:
     """Return the notes that may hold what waits, newest first; the index knows them unread."""
-    found: list[tuple[float, Scope, str]] = []
-    for scope in scopes:
-        key = f"undecided {scope.value}"
-        for at, path in deck.cache.get(key, _SECONDS, lambda s=scope: _undecided(deck, s)):  # type: ignore[misc]  # mypy sees no default in a lambda
-            found.append((at, scope, path))
+    found = [(at, scope, path) for scope in scopes for at, path in _undecided(deck, scope)]
     found.sort(key=lambda each: (-each[0], each[2]))
     return [(scope, path) for _, scope, path in found]
 

@@ -56,7 +56,7 @@ def pause(deck: Deck, ask: Ask) -> Response:
 
 
 def _after(deck: Deck, ask: Ask, done: str, name: str) -> Response:
-    deck.cache.forget()
+    deck.cache.forget("routines")
     if not ask.partial:
         return see_other("/sources")
     return page(ask, "routines.html", **_routines(deck, (done, name)))

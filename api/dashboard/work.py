@@ -64,7 +64,7 @@ def replay_class(deck: Deck, ask: Ask) -> Response:
 
 
 def _done(deck: Deck, ask: Ask, count: int) -> Response:
-    deck.cache.forget()
+    deck.cache.forget("unfinished", "oldest")
     if not ask.partial:
         return see_other("/work")
     return page(ask, "quarantine.html", **_given_up(deck, ask), said=count)
