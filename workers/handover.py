@@ -88,6 +88,11 @@ def waiting_transcripts(home: Home) -> int:
     return sum(1 for _ in _waiting(home))
 
 
+def given_up(home: Home) -> tuple[str, ...]:
+    """Return the files of hand-overs that failed three times, for a person to look at."""
+    return tuple(str(file) for file in sorted(spool(home).glob("*.given-up")))
+
+
 def _waiting(home: Home) -> Iterator[Path]:
     folder = spool(home)
     if folder.is_dir():

@@ -22,7 +22,7 @@ from index.search import Searcher
 from workers import outbox_report
 from workers.broker import make_client, namespace, queue_depths
 from workers.extraction.client import OllamaModel
-from workers.handover import waiting_transcripts
+from workers.handover import given_up, waiting_transcripts
 from workers.indexes import rebuild_waits_for
 from workers.outbox import Outbox
 from workers.supervisor import is_running, parts_alive
@@ -60,6 +60,7 @@ def collect_status(settings: Settings) -> dict[str, Any]:
         "components": components,
         "usage": as_dict(usage_report(settings.paths)),
         "handed_over": waiting_transcripts(settings.paths),
+        "given_up": given_up(settings.paths),
         "outcomes": outbox_report.outcomes(outbox),
         "routines": [state.as_json() for state in routines],
     }
@@ -137,6 +138,9 @@ def _problems(report: dict[str, Any]) -> list[str]:
     if report["outbox"]["quarantined"]:
         problems.append(f"{plural(report['outbox']['quarantined'], 'job')} in quarantine")
     problems += [index["damaged"] for index in report["index"].values() if "damaged" in index]
+    problems += [
+        f"a transcript was given up; see the log, then remove {file}" for file in report["given_up"]
+    ]
     if report["running"]:
         if report["queues"] is None:
             problems.append("the broker does not answer")

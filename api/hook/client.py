@@ -79,7 +79,7 @@ def hand_over(event: str, home: str, data: dict[str, object]) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - as above
     name = _file_name(str(data.get("session_id") or path))
     unfinished = f"{folder}/.{name}.{os.getpid()}"
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     os.write(handle, json.dumps({"event": event, **_kept(data)}).encode("ascii"))
     os.close(handle)
     os.replace(unfinished, f"{folder}/{name}.json")  # noqa: PTH105 - as above

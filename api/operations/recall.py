@@ -58,7 +58,7 @@ class RecallRequest(Request):
     ]
     budget: Annotated[
         int, Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Most tokens of the answer.")
-    ] = 1500
+    ] = 3000
 
 
 class RecallAnswer(Answer):

@@ -12,7 +12,7 @@ from context_engine.settings import Settings
 from support.engine import write_sessions
 from workers import handover
 from workers.collector import collect
-from workers.handover import collect_spool, spool, waiting_transcripts
+from workers.handover import collect_spool, given_up, spool, waiting_transcripts
 from workers.outbox import Outbox
 
 
@@ -95,7 +95,8 @@ def test_a_transcript_that_kills_its_reader_is_given_up(
             collect_spool(settings, outbox)
 
     assert collect_spool(settings, outbox) == 0
-    assert [file.name for file in spool(settings.paths).iterdir()] == ["s1.given-up"]
+    assert [Path(file).name for file in given_up(settings.paths)] == ["s1.given-up"]
+    assert waiting_transcripts(settings.paths) == 0
 
 
 def test_a_hand_over_while_the_last_one_is_read_is_kept(
