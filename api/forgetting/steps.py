@@ -7,7 +7,10 @@ then the plan is written down, and everything goes. The plan holds names, no tex
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from context_engine.clock import Clock, SystemClock
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
+from index.schema import locked
 from vault.tombstones import bury
 
 
@@ -33,9 +37,9 @@ def carry_out(settings: Settings, plan: Plan, clock: Clock | None = None) -> tup
     again, or the next start of the engine, goes on.
     """
     home = settings.paths
-    bury(home, plan.graves, (clock or SystemClock()).now())
-    written = _write(home, plan)
-    return _steps(settings, plan, written)
+    with _alone(home):
+        bury(home, plan.graves, (clock or SystemClock()).now())
+        return _steps(settings, plan, _write(home, plan))
 
 
 def finish_interrupted(settings: Settings, *, starting: bool = False) -> int:
@@ -43,16 +47,31 @@ def finish_interrupted(settings: Settings, *, starting: bool = False) -> int:
 
     `starting`: the engine's parts, its broker included, are still to be started.
     """
-    found = sorted(_folder(settings.paths).glob("*.json"))
-    for path in found:
-        try:
-            plan = _read(path)
-        except (orjson.JSONDecodeError, KeyError, IndexError, ValueError):
-            # killed while writing it: nothing was taken out yet, and the tombstones stand
-            path.unlink()
-            continue
-        _steps(settings, plan, path, starting=starting)
-    return len(found)
+    if not any(_folder(settings.paths).glob("*.json")):
+        return 0
+    with _alone(settings.paths):
+        found = sorted(_folder(settings.paths).glob("*.json"))
+        for path in found:
+            _finish(settings, path, starting=starting)
+        return len(found)
+
+
+def _finish(settings: Settings, path: Path, *, starting: bool) -> None:
+    try:
+        plan = _read(path)
+    except (orjson.JSONDecodeError, KeyError, IndexError, ValueError):
+        # killed while writing it: nothing was taken out yet, and the tombstones stand
+        path.unlink()
+        return
+    _steps(settings, plan, path, starting=starting)
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """Let one process forget at a time."""
+    home.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(home.locks / "forget.lock", fcntl.LOCK_EX):
+        yield
 
 
 def _steps(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
-from support.engine import run, run_json, running, wait_until, write_sessions
+from support.engine import COMMAND, environment, run, run_json, running, wait_until, write_sessions
 from support.notes import index_all
 from support.vaults import conversation, insight, said
 from vault.forgotten import without_forgotten
@@ -260,16 +259,30 @@ def test_a_kill_in_the_middle_is_gone_on_from(
 ) -> None:
     scope, path = source_note(settings.paths)
     filled.close()
-    environment = {**os.environ, "CE_HOME": str(settings.paths.root)}
     died = subprocess.run(
         [sys.executable, "-P", "-c", _KILLED, step, when, f"{scope}/{path}"],
-        env=environment,
+        env=environment(settings.paths),
         check=False,
         capture_output=True,
     )
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert holding(settings.paths) != []
     assert finish_interrupted(settings) == 1
+    assert holding(settings.paths) == []
+    assert finish_interrupted(settings) == 0
+
+
+def test_two_at_once_forget_the_same_and_leave_nothing(settings: Settings, filled: Outbox) -> None:
+    scope, path = source_note(settings.paths)
+    filled.close()
+    command = [*COMMAND, "forget", f"{scope}/{path}", "--insights", "--yes", "--json"]
+    both = [
+        subprocess.Popen(command, env=environment(settings.paths), stdout=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    # the second may come when nothing is there any more
+    assert {process.wait(60) for process in both} <= {0, 1}
+    assert 0 in {process.returncode for process in both}
     assert holding(settings.paths) == []
     assert finish_interrupted(settings) == 0
 
