@@ -278,3 +278,15 @@ def test_a_project_s_note_names_the_files_that_its_insights_touched(home: Home) 
         text = f"{path} を直した。"
         consolidate(home, replace(told_, content=text, evidence=text, refs=refs))
         assert len(note(home, "projects/shop.md").refs) == number + 1
+
+
+def test_a_secret_leaves_no_trace_beside_the_vault(home: Home) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    consolidate(home, told(f"鍵は {secret} にした。"))
+    consolidate(home, told(f"鍵は {secret} に決めた。", 2))
+    found = [
+        path
+        for path in home.root.rglob("*")
+        if path.is_file() and secret.lower().encode() in path.read_bytes().lower()
+    ]
+    assert found == []

@@ -125,8 +125,12 @@ def _opinions(
     if judge is nobody:
         return {}
     known = [item for path in found for item in read_insights(home, insight.scope, path)]
-    asked = [item for item in known if about_one_thing(insight, item)][:_ASKED_AT_ONCE]
-    return {item.insight_id: judge(facts, facts_of(item.content)) for item in asked}
+    compared = _compare(insight, facts, tuple(known), {})
+    if any(item.relation is not Relation.SEPARATE for item in compared):
+        # the rules know already
+        return {}
+    asked = [item for item in compared if about_one_thing(insight, item.known)][:_ASKED_AT_ONCE]
+    return {item.known.insight_id: judge(facts, item.facts) for item in asked}
 
 
 def _compare(

@@ -12,6 +12,7 @@ import apsw
 
 from context_engine.home import Home
 from context_engine.insights import Insight
+from context_engine.redaction import redact
 from context_engine.sqlite import connect, immediate, migrate
 from index.lexical import quote
 from index.tokenize import FTS5_TOKENIZE, indexed, tokenize
@@ -21,6 +22,7 @@ KEPT = 5_000
 _FOUND = 6
 _ASKED = 30
 _HOMES = 4
+_READ = 4_000
 
 _MIGRATIONS = (
     f"""
@@ -48,6 +50,11 @@ def recent_of(home: Home) -> Recent:
             kept.clear()
         kept[path] = Recent(path)
     return kept[path]
+
+
+def _text(insight: Insight) -> str:
+    # a client's secret must not outlive the call, in single words neither
+    return redact(f"{insight.title}\n{insight.content[:_READ]}").text
 
 
 class Recent:
@@ -86,13 +93,13 @@ class Recent:
                 (*key, path),
             )
             row = self._connection.last_insert_rowid()
-            body = indexed(f"{insight.title}\n{insight.content}")
+            body = indexed(_text(insight))
             self._connection.execute("INSERT INTO words (rowid, body) VALUES (?, ?)", (row, body))
             self._forget(row - KEPT)
 
     def like(self, insight: Insight) -> tuple[str, ...]:
         """Return the paths of those that share most words with `insight`, of its scope and kind."""
-        terms = list(dict.fromkeys(tokenize(f"{insight.title}\n{insight.content}")))[:_ASKED]
+        terms = list(dict.fromkeys(tokenize(_text(insight))))[:_ASKED]
         if not terms:
             return ()
         rows = self._rows(
