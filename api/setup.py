@@ -34,12 +34,19 @@ class Answers:
 def guess(user_home: Path) -> Answers:
     """Return what the machine suggests."""
     return Answers(
-        owner=_git_name() or getpass.getuser(),
+        owner=_git_name() or _user_name(),
         work=tuple(f"~/{name}" for name in _WORK_FOLDERS if (user_home / name).is_dir()),
         public=tuple(f"~/{name}" for name in _PUBLIC_FOLDERS if (user_home / name).is_dir()),
         git=shutil.which("git") is not None,
         connect=False,
     )
+
+
+def _user_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "owner"  # a container's user without a name
 
 
 def _git_name() -> str:

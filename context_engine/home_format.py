@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from context_engine.errors import ContextEngineError
@@ -38,7 +39,9 @@ def claim(root: Path) -> None:
             "upgrade this program, or restore an older backup into another home"
         )
     if not (root / _NAME).exists():
-        write_format(root, FORMAT if not any(root.iterdir()) else 1)
+        # a home that cannot be written can still be read
+        with contextlib.suppress(OSError):
+            write_format(root, FORMAT if not any(root.iterdir()) else 1)
 
 
 def write_format(root: Path, number: int) -> None:
