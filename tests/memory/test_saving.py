@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from api.caller import Caller, Transport
 from api.cli.main import cli
 from api.cli.query import hit_to_json
+from api.operations.base import Services
+from api.operations.read_memory import Level, ReadMemoryRequest, read_memory
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from index.model import SearchRequest
@@ -98,3 +101,26 @@ def test_a_save_leaves_a_line_in_the_audit_log(home: Home) -> None:
     line = json.loads(home.audit_log.read_text().splitlines()[-1])
     assert line["action"] == "save_insight"
     assert line["results"] == [path]
+
+
+def test_a_reader_of_the_older_one_is_told_what_replaced_it(home: Home) -> None:
+    older = save("キューはRabbitMQにする。")
+    newer = save("キューはRabbitMQをやめてValkeyにする。")
+    services = Services(home=home, index=Searcher(home, None))
+    caller = Caller("test", Scope.WORK, Transport.CLI)
+    read = read_memory(services, caller, ReadMemoryRequest(path=older["path"]))
+    assert read.warnings[0] == f"replaced since by {newer['path']}: rely on that one"
+    assert "RabbitMQ" in read.text
+    assert read_memory(services, caller, ReadMemoryRequest(path=newer["path"])).warnings == ()
+
+
+def test_a_reader_of_a_project_sees_which_news_are_old(home: Home) -> None:
+    for text in ("書き出しは法務の確認待ち。", "書き出しは法務の確認が完了した。"):
+        result = run(text, "--kind", "project", "--project", "shop", "--json")
+        path = json.loads(result.stdout)["path"]
+    services = Services(home=home, index=Searcher(home, None))
+    caller = Caller("test", Scope.WORK, Transport.CLI)
+    request = ReadMemoryRequest(path=path, level=Level.FULL)
+    lines = read_memory(services, caller, request).text.splitlines()
+    labels = [line.rpartition("[")[2] for line in lines if line.startswith("## ")]
+    assert labels == ["raw, replaced since]", "raw]"]
