@@ -13,6 +13,9 @@ from context_engine.home import Home
 from context_engine.scopes import Scope
 from index.schema import damage_reported, number, open_for_reading
 
+_NEWEST = 2**63 - 1
+"""Above every number."""
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -66,8 +69,9 @@ def latest(home: Home, scope: Scope, *, before: int | None, limit: int) -> list[
             return []
         rows = connection.execute(
             "SELECT id, path, title, summary, kind, confidence, source, project, created, error"
-            " FROM note WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2",
-            (before, limit),
+            # a plain bound, so that SQLite begins there instead of looking at all that is newer
+            " FROM note WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
+            (_NEWEST if before is None else before, limit),
         ).fetchall()
     return [_entry(row) for row in rows]
 
