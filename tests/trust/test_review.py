@@ -40,7 +40,7 @@ from vault.insights import remove_provisional, save_insight
 from vault.layout import PROFILE
 from vault.locks import note_lock
 from vault.standing import Outcome
-from vault.store import clean_leftovers
+from vault.store import clean_leftovers, write
 from workers.housekeeping import follow_identity, is_identity
 
 KINDS = pytest.mark.parametrize("kind", list(Kind))
@@ -224,6 +224,28 @@ def test_merging_keeps_the_evidence_and_the_confidence_of_the_one_that_stays(
     assert find(desk.home, goes.insight_id) is None
     assert undo(desk, report.batch).ok
     assert again(desk.home, goes) == goes
+
+
+def test_a_decision_that_was_killed_half_way_is_undone_as_far_as_it_went(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [save(desk.home, evidence=f"証拠{n}") for n in range(2)]
+    before = files(desk.home)
+    written: list[str] = []
+
+    def dying(*arguments: Any) -> None:
+        if written:
+            raise KeyboardInterrupt
+        written.append(arguments[1])
+        write(*arguments)
+
+    monkeypatch.setattr("api.review.changing.write", dying)
+    with pytest.raises(KeyboardInterrupt):
+        accept(desk, chosen(*items))
+    monkeypatch.undo()
+    assert len(pending(desk.home).items) == 1
+    assert undo(desk).ok
+    assert files(desk.home) == before
 
 
 def test_insights_of_two_scopes_are_never_merged(desk: Desk) -> None:
