@@ -29,7 +29,7 @@ from vault.insight_files import change_file
 from vault.layout import INBOX, KIND_FOLDERS, SECTION_KINDS
 from vault.marks import AGAIN, SUPERSEDED_BY, SUPERSEDES, VERIFIED, Standing
 from vault.notefile import NoteText, text_in, time_in, with_front
-from vault.notes import Note, read_note
+from vault.notes import Note, NoteType, read_note
 from vault.paths import vault_root
 from vault.standing import PROVISIONAL, Provisional, is_our_block, is_ours
 from vault.statements import parse_statement
@@ -73,7 +73,7 @@ class Known:
 
 def known_insights(note: Note) -> tuple[Known, ...]:
     """Return the insights that a note holds: itself, or its sections."""
-    if note.entries:
+    if note.type in (NoteType.PROJECT, NoteType.PERSON):
         blocks = {block.marker: block for block in note.parsed_body.blocks}
         return tuple(_section(note, entry, blocks[entry.insight_id]) for entry in note.entries)
     insight_id = text_in(note.front, "id")

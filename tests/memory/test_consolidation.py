@@ -290,3 +290,14 @@ def test_a_secret_leaves_no_trace_beside_the_vault(home: Home) -> None:
         if path.is_file() and secret.lower().encode() in path.read_bytes().lower()
     ]
     assert found == []
+
+
+def test_what_a_person_wrote_in_a_project_s_note_is_no_insight_to_merge_into(home: Home) -> None:
+    home.create()
+    file = home.vault(Scope.WORK) / "projects/shop.md"
+    file.parent.mkdir(parents=True)
+    text = "書き出しは法務の確認待ち。"
+    file.write_text(f"---\ntype: project\nid: 9cbdc8a9c789\ntitle: shop\n---\n# shop\n\n{text}\n")
+    saved = consolidate(home, told(text, kind=Kind.PROJECT, subject="shop"))
+    assert saved.outcome is Outcome.CREATED
+    assert len(note(home, "projects/shop.md").entries) == 1
