@@ -22,7 +22,7 @@ from index.fusion import Evidence, Fused, fuse
 from index.lexical import Query
 from index.model import Hit
 from index.questions import latin_share
-from index.succession import settled
+from index.succession import SUCCESSOR, settled
 from index.tokenize import fold
 
 CONVERSATION_SHARE = 0.7
@@ -38,14 +38,15 @@ _EXCERPT_LENGTH = 160
 _SCRIPT_RANK = 10
 """The script of the passages is that of the nearest so many."""
 
-_STANDING = """
-SELECT chunk.rowid, chunk_id, note, section, type, kind, path, heading, superseded_by,
+_STANDING = f"""
+SELECT chunk.rowid, chunk_id, note, section, type, kind, path, heading,
+    {SUCCESSOR} AS superseded_by,
     coalesce(verified, at, created) AS verified
 FROM chunk JOIN note ON note.id = chunk.note
 WHERE chunk.rowid IN (SELECT value FROM json_each(?))
 """
-_DESCRIPTION = """
-SELECT path, title, heading, superseded_by, summary, kind, source, project, tags,
+_DESCRIPTION = f"""
+SELECT path, title, heading, {SUCCESSOR} AS superseded_by, summary, kind, source, project, tags,
     substr(chunk.text, 1, 1000) AS beginning,
     coalesce(chunk.confidence, note.confidence) AS confidence, coalesce(at, created) AS date
 FROM chunk JOIN note ON note.id = chunk.note WHERE chunk.rowid = ?

@@ -32,7 +32,7 @@ def _replaced(note: Note) -> tuple[str, ...]:
     if not by or note.type != "insight":
         return ()
     place = " ".join(by.split())[:_MAX_PLACE]
-    return (f"replaced since by {note.scope.value}/{place}: rely on that one",)
+    return (f"replaced since by {note.scope.value}/{place}: rely on that one while it is there",)
 
 
 def _of_source(note: Note) -> tuple[str, ...]:

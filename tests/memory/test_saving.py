@@ -109,7 +109,9 @@ def test_a_reader_of_the_older_one_is_told_what_replaced_it(home: Home) -> None:
     services = Services(home=home, index=Searcher(home, None))
     caller = Caller("test", Scope.WORK, Transport.CLI)
     read = read_memory(services, caller, ReadMemoryRequest(path=older["path"]))
-    assert read.warnings[0] == f"replaced since by {newer['path']}: rely on that one"
+    assert (
+        read.warnings[0] == f"replaced since by {newer['path']}: rely on that one while it is there"
+    )
     assert "RabbitMQ" in read.text
     assert read_memory(services, caller, ReadMemoryRequest(path=newer["path"])).warnings == ()
 

@@ -130,3 +130,15 @@ def test_a_note_that_was_renamed_is_still_the_successor(home: Home) -> None:
         writer.scan()
     found = Searcher(home, None).search(Scope.WORK, SearchRequest("キューはRabbitMQにする")).hits
     assert [hit.superseded_by is None for hit in found] == [True, False]
+
+
+def test_what_lost_its_successor_holds_again(home: Home) -> None:
+    older = consolidate(home, told("キューはRabbitMQにする。", 0))
+    newer = consolidate(home, told("キューはRabbitMQをやめてValkeyにする。", 3))
+    (home.vault(Scope.WORK) / newer.path).unlink()
+    with IndexWriter(home, Scope.WORK, None) as writer:
+        writer.scan()
+    request = SearchRequest("キューはRabbitMQにする", explain=True)
+    (only,) = Searcher(home, None).search(Scope.WORK, request).hits
+    assert (only.path, only.superseded_by) == (older.path, None)
+    assert only.explanation["succession"] == 0.0
