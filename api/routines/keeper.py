@@ -23,6 +23,8 @@ LOOK_SECONDS = 20.0
 """How often pauses and runs by hand are looked for."""
 RUNNING_SECONDS = 1.0
 STOP_SECONDS = 10.0
+OUTPUT_BYTES = 1_000_000
+"""What runs write to stderr is begun anew at this size; the log has what counts."""
 
 log = get_logger(__name__)
 
@@ -88,7 +90,8 @@ class Keeper:
 
     def _spawn(self, routine: RoutineSettings) -> None:
         path = self._settings.paths.logs / "routines.out"
-        with path.open("ab") as output:
+        grown = path.exists() and path.stat().st_size > OUTPUT_BYTES
+        with path.open("wb" if grown else "ab") as output:
             process = subprocess.Popen(  # noqa: S603 - our own command line
                 self._command(routine.name),
                 cwd=self._settings.paths.root,
