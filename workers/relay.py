@@ -108,6 +108,7 @@ class Relay:
         if now >= self._next_reconcile:
             self.reconcile()
             self._next_reconcile = now + RECONCILE_SECONDS
+            self._next_look = now  # what it took back was written by this very connection
         version = self._outbox.version()
         if version == self._version and now < self._next_look:
             return False
