@@ -74,6 +74,7 @@ class Rest1:
     def folder(self, folder_id: str) -> Listed | None:
         """Return None: there are no folders here."""
         del folder_id
+        return None
 
     def whole(self, content_id: str, kind: str) -> Whole:
         """Return a page or post as it is now. Raises GoneError when it is not there any more."""

@@ -9,7 +9,7 @@ answers 304, which costs nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, timedelta
 from typing import Any
@@ -124,7 +124,9 @@ class Repository:
             reply = self._get(reply.next_url)
             yield reply
 
-    def _records(self, reply: Reply, since: str, state: _State, listed: set[str]) -> Iterator[Item]:
+    def _records(
+        self, reply: Reply, since: str, state: _State, listed: set[str]
+    ) -> Generator[Item, None, str | None]:
         """Yield the news of a page; returns where the next begins, None after the last."""
         etag, last = reply.etag, since
         for page in self._linked(reply):

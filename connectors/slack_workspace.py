@@ -42,12 +42,15 @@ class Workspace:
     def refresh(self) -> Iterator[BadRecord | UnknownRecord]:
         """Ask which channels there are now; yields problems that were not told before."""
         before, self.channel_ids = self.channel_ids, []
+        problems: list[BadRecord | UnknownRecord] = []
         try:
-            problems = [problem for kind in KINDS for problem in _list(self, kind)]
+            for kind in KINDS:
+                problems += _list(self, kind)
+            problems += _not_found(self)
         except ContextEngineError:
             self.channel_ids = before
             raise
-        for problem in [*problems, *_not_found(self)]:
+        for problem in problems:
             if problem not in self.told:
                 self.told.add(problem)
                 yield problem

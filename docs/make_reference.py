@@ -69,7 +69,9 @@ def reference() -> str:
     for operation in OPERATIONS.values():
         lines += _operation(operation)
     lines.append(_ROUTES.rstrip("\n"))
-    lines += [f"| `{path}` | {_ACCESS.get(rule.value, rule.value)} |" for path, rule in ACCESS.items()]
+    lines += [
+        f"| `{path}` | {_ACCESS.get(rule.value, rule.value)} |" for path, rule in ACCESS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

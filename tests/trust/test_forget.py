@@ -310,8 +310,9 @@ def test_nobody_is_asked_without_a_terminal_and_nothing_goes(
 def test_with_the_engine_running_nothing_is_left_either(home: Home, tmp_path: Path) -> None:
     session(tmp_path / "sessions")
     with running(home):
-        assert run(home, "ingest", "claude", str(tmp_path / "sessions")).returncode == 0
-        wait_until(lambda: bool(holding(home)), 30)
+        taken = run(home, "ingest", "claude", str(tmp_path / "sessions"), "--wait")
+        assert taken.returncode == 0
+        assert holding(home) != []
         scope, path = source_note(home)
         data = run_json(home, "forget", f"{scope}/{path}", "--insights", "--yes")
         assert data["left_to_do"] == []
