@@ -29,14 +29,14 @@ from workers.supervisor import exit_with_parent, is_running
 
 BROKER_WAIT_SECONDS = 30.0
 BUSY_MS = 100
-IDLE_MS = 500
+IDLE_MS = 700
 """The longest pause between two looks at an empty queue, with work about and without.
 
 Each look costs the broker and us a millisecond: ten a second of three processes are 4 % of a core.
 """
 BUSY_SECONDS = 5.0
 """How long after the last change of the outbox there may be more work."""
-PACE_SECONDS = 0.25
+PACE_SECONDS = 1.0
 
 log = get_logger(__name__)
 

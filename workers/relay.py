@@ -26,7 +26,7 @@ from workers.outbox import Outbox
 from workers.outbox_model import Job
 
 PUBLISHERS = 16
-IDLE_SECONDS = 0.05
+IDLE_SECONDS = 0.1
 """How often the outbox is asked whether anything was written to it: a look at one number."""
 LOOK_SECONDS = 1.0
 """How often it is looked through all the same: pauses between two attempts end by themselves."""
