@@ -528,7 +528,12 @@ def test_progress_adds_up_to_the_bytes_of_the_run(projects: Path, session: Path)
     write(session, [user(0, "a"), assistant(1, "b")])
     write(projects / SLUG / "c.jsonl", [user(2, "c")])
     (projects / SLUG / "odd.bin").write_bytes(b"x" * 100)
-    options = ReadOptions(progress=lambda size, total: seen.append((size, total)))
+
+    def progress(read: int, total: int, place: str = "") -> None:
+        assert place
+        seen.append((read, total))
+
+    options = ReadOptions(progress=progress)
     ledger = MemoryLedger()
     for _ in range(2):
         seen.clear()
