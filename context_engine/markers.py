@@ -20,7 +20,8 @@ _MARKER = re.compile(rf"<(/?){TAG}(?![\w-])[^<>]*>?", re.IGNORECASE)
 
 def wrap_injected(text: str, kind: str) -> str:
     """Return `text` between the marks; marks inside it are taken out first."""
-    return f'{OPEN} kind="{kind}">\n{_MARKER.sub("", text).strip()}\n{CLOSE}'
+    # a blank in place of each: what stood around one must not join to another
+    return f'{OPEN} kind="{kind}">\n{_MARKER.sub(" ", text).strip()}\n{CLOSE}'
 
 
 def strip_injected(text: str) -> str:

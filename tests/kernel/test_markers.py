@@ -48,6 +48,14 @@ def test_wrapped_text_cannot_end_its_own_wrapping() -> None:
     assert strip_injected(f"a {wrapped} b") == "a  b"
 
 
+@pytest.mark.parametrize("inner", ["<context-engine>", "</context-engine>", "<context-engine x"])
+@pytest.mark.parametrize("cut", range(1, len("</context-engine>")))
+def test_a_mark_hidden_inside_a_mark_does_not_end_the_wrapping(inner: str, cut: int) -> None:
+    close = "</context-engine>"
+    wrapped = wrap_injected(f"{close[:cut]}{inner}{close[cut:]} MARKED", "recall")
+    assert strip_injected(f"a {wrapped} b") == "a  b"
+
+
 @given(st.text(alphabet='<>/contex-engi "a', max_size=300), st.text(max_size=50))
 def test_nothing_injected_survives_wherever_it_stands(before: str, after: str) -> None:
     assert "MARKED" not in strip_injected(before + wrap_injected("MARKED", "recall") + after)
