@@ -24,6 +24,7 @@ MAX_BYTES = 16_384
 SECONDS = 5.0
 _MAX_URL = 512
 _PORT = 443
+_UNICAST = ipaddress.ip_network("2000::/3")
 
 Fetch = Callable[[str], Awaitable[bytes]]
 
@@ -92,7 +93,7 @@ async def fetch_public(url: str) -> bytes:
     request = httpx2.Request(
         "GET",
         pinned,
-        headers={"host": host, "accept": "application/json"},
+        headers={"host": host, "accept": "application/json", "accept-encoding": "identity"},
         extensions={"sni_hostname": host},
     )
     try:
@@ -109,7 +110,8 @@ async def _body(client: httpx2.AsyncClient, request: httpx2.Request) -> bytes:
         if response.status_code != httpx2.codes.OK:
             raise ClientDocumentError(f"the answer was {response.status_code}")
         data = bytearray()
-        async for part in response.aiter_bytes():
+        # as it came: a few packed bytes could unpack to gigabytes
+        async for part in response.aiter_raw():
             data += part
             if len(data) > MAX_BYTES:
                 raise ClientDocumentError("the document is too large")
@@ -124,6 +126,14 @@ async def _public_address(host: str) -> str:
     except OSError as error:
         raise ClientDocumentError(f"there is no host {host}") from error
     addresses = [str(entry[4][0]) for entry in found]
-    if not addresses or not all(ipaddress.ip_address(each).is_global for each in addresses):
+    if not addresses or not all(_is_public(ipaddress.ip_address(each)) for each in addresses):
         raise ClientDocumentError(f"{host} is not a public host")
     return addresses[0]
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        # all else is reserved, or stands for an IPv4 address that a gateway would go on to
+        given_out = address in _UNICAST and address.sixtofour is None and address.teredo is None
+        return given_out and address.is_global
+    return address.is_global and not address.is_multicast

@@ -417,7 +417,14 @@ def test_what_is_no_address_of_a_description_is_not_fetched(url: str) -> None:
     assert not is_document_url(url)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "169.254.169.254", "10.0.0.1"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "localhost", "[::1]", "169.254.169.254", "10.0.0.1", "2130706433", "0x7f.1"),
+        *("[::ffff:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]"),
+        *("[2002:7f00:1::]", "[2001:0:7f00:1::]", "224.0.0.1", "[ff02::1]", "[fec0::1]"),
+    ],
+)
 def test_a_description_is_never_fetched_from_a_private_host(host: str) -> None:
     with pytest.raises(ClientDocumentError, match="not a public host"):
         asyncio.run(fetch_public(f"https://{host}/c.json"))
