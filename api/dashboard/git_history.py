@@ -53,6 +53,8 @@ def history(root: Path, path: str) -> tuple[Change, ...] | None:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
+        # an older git knows no other word against fetching what is missing, by any program named
+        "GIT_ALLOW_PROTOCOL": "none",
         "LC_ALL": "C.UTF-8",
     }
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -214,6 +215,50 @@ def test_a_notes_history_comes_from_git_and_starts_no_program(home: Home, tmp_pa
     assert not proof.exists()
     assert history(root, "nothing.md") == ()
     assert history(tmp_path, "note.md") is None
+
+
+@pytest.mark.parametrize("knows_lazy_fetch", [True, False])
+def test_what_a_repository_lacks_is_fetched_by_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, knows_lazy_fetch: bool
+) -> None:
+    root, proof = tmp_path / "vault", tmp_path / "started"
+    root.mkdir()
+
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=aki", "-c", "user.email=aki@example.com")
+        command = ["git", *who, *arguments]
+        return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+
+    git("init", "-q")
+    for text in ("one\n", "two\n"):
+        (root / "note.md").write_text(text)
+        git("add", ".")
+        git("commit", "-q", "-m", text.strip())
+    blob = git("rev-parse", "HEAD~1:note.md").strip()
+    (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": str(root),
+        "remote.origin.uploadpack": f"touch {proof}; false",
+        "protocol.file.allow": "always",
+    }.items():
+        git("config", name, value)
+    if not knows_lazy_fetch:
+        forget_lazy_fetch(tmp_path / "bin", monkeypatch)
+
+    assert history(root, "note.md") is None
+    assert not proof.exists()
+
+
+def forget_lazy_fetch(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a git first that does as an older one, which never heard of the variable."""
+    real = shutil.which("git")
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
 
 
 def test_a_figure_is_shown_at_once_while_it_is_counted_anew() -> None:
