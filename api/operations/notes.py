@@ -13,11 +13,12 @@ from context_engine.insights import Confidence
 from context_engine.scopes import Scope
 
 if TYPE_CHECKING:
+    from vault.blocks import Block
     from vault.entries import Entry
     from vault.notes import Note
 
 _MESSAGE_MARK = re.compile(r"[ \t]*<!-- ce:u=[^<>]*-->")
-_INSIGHT_MARK = re.compile(r"<!-- ce:i=([0-9a-f]+)[^<>]*-->")
+_INSIGHT_MARK = re.compile(r"<!-- ce:i=[0-9a-f]+[^<>]*-->")
 
 
 def load_note(services: Services, caller: Caller, place: str) -> Note:
@@ -44,14 +45,23 @@ def place_of(note: Note) -> str:
 def for_readers(note: Note) -> str:
     """Return the body with the engine's marks taken out, each insight's confidence put in.
 
-    The vault says how far a section is to be believed; the mark in the file is anybody's to edit.
+    The vault says how far a section is to be believed; the mark in the file is anybody's to edit,
+    and to copy: one that begins no section of the vault's vouches for nothing.
     """
     labels = {entry.insight_id: _label(entry) for entry in note.entries}
+    body = note.parsed_body
+    return _marked(body.lead) + "".join(
+        _marked_block(block, labels.get(block.marker, Confidence.RAW)) for block in body.blocks
+    )
 
-    def labelled(mark: re.Match[str]) -> str:
-        return f"[{labels.get(mark[1], Confidence.RAW)}]"
 
-    return _INSIGHT_MARK.sub(labelled, _MESSAGE_MARK.sub("", note.body))
+def _marked_block(block: Block, label: str) -> str:
+    heading, line_end, below = block.raw.partition("\n")
+    return _marked(heading, label) + line_end + _marked(below)
+
+
+def _marked(text: str, label: str = Confidence.RAW) -> str:
+    return _INSIGHT_MARK.sub(f"[{label}]", _MESSAGE_MARK.sub("", text))
 
 
 def _label(entry: Entry) -> str:
