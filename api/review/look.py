@@ -71,9 +71,12 @@ def similar(index: Search, item: Item, limit: int = SIMILAR) -> tuple[Similar, .
     return tuple(islice(others, limit))
 
 
-def summary(home: Home, now: datetime) -> Summary:
-    """Return how much waits, and what was decided in the seven days before `now`."""
-    waiting = list(_raw(home, tuple(Scope)))
+def summary(home: Home, now: datetime, scopes: Sequence[Scope] = tuple(Scope)) -> Summary:
+    """Return how much waits in `scopes`, and what was decided in the seven days before `now`.
+
+    The journal of decisions is one for all vaults, and so are the numbers of what was decided.
+    """
+    waiting = _raw(home, scopes)
     dates = [item.created for item in waiting if item.created]
     recent = [
         record.batch

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from api.routines.history import History
+from context_engine.clock import SystemClock
 from context_engine.errors import ContextEngineError, UsageError
 from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.routine_settings import KINDS, RoutineSettings
+from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from workers.liveness import try_lock
 
@@ -146,19 +148,28 @@ def _settled(path: Path, now: float) -> bool:
 
 
 def _reindex(settings: Settings, routine: RoutineSettings) -> Counts:
-    from context_engine.scopes import Scope
     from workers.indexer_jobs import reindex_job
     from workers.outbox import Outbox
 
-    scopes = [routine.scope] if routine.scope else list(Scope)
+    scopes = _scopes(routine)
     Outbox(settings.paths.outbox).add([reindex_job(scope, rebuild=False) for scope in scopes])
     return {"scopes": len(scopes)}
 
 
-def _review_summary(settings: Settings, routine: RoutineSettings) -> Counts:
-    from api.review_summary import review_summary
+def _scopes(routine: RoutineSettings) -> tuple[Scope, ...]:
+    return (routine.scope,) if routine.scope else tuple(Scope)
 
-    return review_summary(settings.paths, [routine.scope] if routine.scope else None)
+
+def _review_summary(settings: Settings, routine: RoutineSettings) -> Counts:
+    from api.review import summary
+
+    found = summary(settings.paths, SystemClock().now(), _scopes(routine))
+    return {
+        "waiting": found.waiting,
+        "new_this_week": found.new_this_week,
+        "claims_validated": found.claims_validated,
+        "for_identity": found.for_identity,
+    }
 
 
 def _backup(settings: Settings, routine: RoutineSettings) -> Counts:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from api.review import pending
 from api.routines import runner
 from api.routines.history import KEPT, History
 from api.routines.keeper import Keeper
@@ -22,11 +23,15 @@ from api.routines.runner import SETTLED_SECONDS, found_paths, run_routine
 from context_engine.clock import ManualClock
 from context_engine.errors import ContextEngineError
 from context_engine.home import Home
+from context_engine.insights import Confidence
 from context_engine.routine_settings import RoutineSettings
+from context_engine.scopes import Scope
 from context_engine.settings import Settings
 from support.archives import write_zip
 from support.engine import run, run_json, running, wait_until, write_sessions
 from support.takeout import ENGLISH, Turn, as_json
+from support.vaults import insight
+from vault.insights import save_insight
 from workers.liveness import try_lock
 from workers.outbox import Outbox
 from workers.outbox_report import event_count
@@ -50,6 +55,17 @@ def test_a_run_that_goes_on_is_left_alone(settings: Settings) -> None:
     assert run_routine(settings, routine(source="reindex")).outcome == "busy"
     lock.close()
     assert run_routine(settings, routine(source="reindex")).outcome == "ok"
+
+
+def test_the_summary_counts_what_review_would_show_of_the_scope(settings: Settings) -> None:
+    save_insight(settings.paths, insight(scope=Scope.WORK, confidence=Confidence.RAW))
+    counted = {
+        scope: run_routine(settings, routine(source="review-summary", scope=scope)).counts
+        for scope in (Scope.WORK, Scope.PUBLIC)
+    }
+    shown = pending(settings.paths, scopes=(Scope.WORK,)).items
+    assert counted[Scope.WORK]["waiting"] == len(shown) == 1
+    assert counted[Scope.PUBLIC]["waiting"] == 0
 
 
 def test_three_failures_in_a_row_are_a_problem_until_one_run_succeeds(home: Home) -> None:
