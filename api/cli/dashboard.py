@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import webbrowser
 from urllib.parse import urlencode
 
 import click
 
+from api.address import read_address
 from api.cli.common import say
 from api.dashboard.links import LINK_SECONDS, create_link
 from context_engine.clock import SystemClock
@@ -35,11 +35,10 @@ def command(no_open: bool, print_url: bool) -> None:
 
 
 def _base(home: Home) -> str:
-    try:
-        address = json.loads((home.state / "api.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError) as error:
+    address = read_address(home)
+    if address is None:
         raise ContextEngineError(
             "the engine does not run, and the dashboard is part of it: context-engine up"
-        ) from error
+        )
     # whatever address it listens on, the dashboard answers on this machine alone
-    return f"http://127.0.0.1:{address['port']}"
+    return f"http://127.0.0.1:{address.port}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from api.address import address_file, read_address
 from api.cli.common import say
 from api.routines.keeper import Keeper
 from context_engine.logs import configure
@@ -34,7 +33,7 @@ def command() -> None:
 
 def api_part(settings: Settings) -> Part:
     """Return the HTTP front."""
-    return python_part("api", "api.http", settings.paths.state / "api.json")
+    return python_part("api", "api.http", address_file(settings.paths))
 
 
 def _prepare(settings: Settings) -> None:
@@ -65,12 +64,13 @@ def _run(settings: Settings, supervisor: Supervisor) -> None:
 
 
 def _greet(settings: Settings) -> None:
-    address = json.loads((settings.paths.state / "api.json").read_text(encoding="utf-8"))
-    base = f"http://{address['host']}:{address['port']}"
     say(f"vault    {settings.paths.vaults}")
-    say(f"MCP      {base}/mcp")
-    say(f"REST     {base}/v1/…   (OpenAPI: {base}/openapi.json)")
-    say(f"health   {base}/healthz")
+    address = read_address(settings.paths)
+    if address is not None:  # else it died just now, and is started again
+        base = f"http://{address.authority}"
+        say(f"MCP      {base}/mcp")
+        say(f"REST     {base}/v1/…   (OpenAPI: {base}/openapi.json)")
+        say(f"health   {base}/healthz")
     say("look at it all: context-engine dashboard")
     say("a client needs a token: context-engine token create NAME --scope SCOPE")
     say("ready; Ctrl-C stops it")

@@ -9,11 +9,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from dataclasses import asdict
 from types import FrameType
 
 import uvicorn
 
+from api.address import Address, address_file
 from api.http.app import create_app
 from api.notify import OutboxNotifier
 from api.services import Notify
@@ -59,7 +60,7 @@ def serve(settings: Settings, *, notify: Notify | None = None) -> None:
             timeout_graceful_shutdown=STOP_SECONDS,
         ),
         settings.paths,
-        {"host": host, "port": port, "pid": os.getpid()},
+        Address(host, port, os.getpid()),
         stopping,
     )
     with _quiet_signals(), _announced(settings.paths):
@@ -99,7 +100,7 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         home: Home,
-        address: dict[str, object],
+        address: Address,
         stopping: threading.Event,
     ) -> None:
         super().__init__(config)
@@ -116,13 +117,9 @@ class _Server(uvicorn.Server):
         """Begin to take requests, then say where."""
         await super().startup(sockets)
         if self.started:
-            data = json.dumps(self._address).encode()
-            rewrite(self._home.state, _address_file(self._home).name, lambda _: (data, None))
-            log.info("api_ready", **self._address)
-
-
-def _address_file(home: Home) -> Path:
-    return home.state / "api.json"
+            data = json.dumps(asdict(self._address)).encode()
+            rewrite(self._home.state, address_file(self._home).name, lambda _: (data, None))
+            log.info("api_ready", **asdict(self._address))
 
 
 @contextmanager
@@ -131,7 +128,7 @@ def _announced(home: Home) -> Iterator[None]:
         yield
     finally:
         with suppress(FileNotFoundError):
-            _address_file(home).unlink()
+            address_file(home).unlink()
 
 
 @contextmanager

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import anyio
 import httpx2
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from api.address import read_address
 from api.oauth.places import Front
 from api.oauth.provider import Provider
 from context_engine.home import Home
@@ -33,13 +32,13 @@ class Passing:
         token = _bearer(request)
         if token is None or await self._provider.load_access_token(token) is None:
             return self._unauthorized(token)
-        address = await anyio.to_thread.run_sync(self._engine)
+        address = await anyio.to_thread.run_sync(read_address, self._home)
         if address is None:
             return JSONResponse(_NO_ENGINE, 503)
         headers = {n: value for n, value in request.headers.items() if n.startswith(_PASSED)}
         try:
             answer = await self._client.post(
-                f"http://{address}/mcp",
+                f"http://{address.authority}/mcp",
                 content=await request.body(),
                 headers={**headers, "authorization": f"Bearer {token}"},
             )
@@ -61,14 +60,6 @@ class Passing:
         if token is not None:
             said += ', error="invalid_token"'
         return JSONResponse({"error": "unauthorized"}, 401, headers={"www-authenticate": said})
-
-    def _engine(self) -> str | None:
-        try:
-            address = json.loads((self._home.state / "api.json").read_text("utf-8"))
-        except (FileNotFoundError, ValueError):
-            return None
-        host = address["host"]
-        return f"[{host}]:{address['port']}" if ":" in host else f"{host}:{address['port']}"
 
 
 def _bearer(request: Request) -> str | None:
