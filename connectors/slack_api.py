@@ -13,6 +13,8 @@ from connectors.live import TIMEOUT, TryAgainError, persistent, retry_after
 from context_engine.errors import AccessDeniedError, BadInputError
 
 if TYPE_CHECKING:
+    from urllib.request import Request
+
     from slack_sdk import WebClient
     from slack_sdk.errors import SlackApiError
 
@@ -101,9 +103,17 @@ def web_client(base_url: str, token: str | None = None) -> WebClient:
     """Return a client that neither tries again by itself nor logs: both are done here."""
     from slack_sdk import WebClient
 
+    class Client(WebClient):
+        def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:
+            # urllib would send the token along to whatever host a reply redirects to
+            authorization = req.headers.pop("Authorization", None)
+            if authorization is not None:
+                req.add_unredirected_header("Authorization", authorization)
+            return super()._perform_urllib_http_request_internal(url, req)
+
     logger = logging.getLogger("connectors.slack_api.client")
     logger.setLevel(logging.CRITICAL)
-    return WebClient(
+    return Client(
         token=token, base_url=base_url, timeout=int(TIMEOUT), retry_handlers=[], logger=logger
     )
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
+from slack_sdk.errors import SlackApiError
 
 from connectors.base import ReadOptions
 from connectors.slack import SlackConnector
+from connectors.slack_api import web_client
 from connectors.slack_live import SlackLiveConnector
 from context_engine.clock import ManualClock
 from context_engine.errors import AccessDeniedError, DependencyDownError
@@ -425,3 +429,47 @@ TWISTED = [
     *("auth.test", "users.list", "conversations.list"),
     *("conversations.history", "conversations.replies"),
 ]
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Notes what it is sent; redirects to another server when it has one."""
+
+    def do_GET(self) -> None:
+        server = cast("NotingServer", self.server)
+        server.sent.append(dict(self.headers.items()))
+        self.send_response(302 if server.target else 200)
+        if server.target:
+            self.send_header("Location", server.target)
+        self.end_headers()
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class NotingServer(ThreadingHTTPServer):
+    def __init__(self, target: str = "") -> None:
+        super().__init__(("127.0.0.1", 0), Elsewhere)
+        self.target = target
+        self.sent: list[dict[str, str]] = []
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/"
+
+
+def test_the_token_goes_to_no_host_that_a_reply_redirects_to() -> None:
+    other = NotingServer()
+    first = NotingServer(other.url)
+    try:
+        with pytest.raises(SlackApiError):
+            web_client(first.url, TOKEN).api_call("auth.test", params={"limit": "1"})
+        assert first.sent[0]["Authorization"] == f"Bearer {TOKEN}"
+        assert TOKEN not in str(other.sent)
+    finally:
+        for server in (first, other):
+            server.shutdown()
+            server.server_close()
