@@ -40,18 +40,14 @@ def purge_index(home: Home, scope: Scope, paths: Sequence[str]) -> None:
         _scrub(connection, lambda db: _index_rows(db, paths), fts=("lexical",))
 
 
-def purge_recent(path: Path, insights: Sequence[str]) -> None:
-    """Take insights out of the list of those saved a moment ago."""
+def purge_recent(path: Path) -> None:
+    """Empty the list of insights saved a moment ago: words merged into others stand in it too."""
     if not path.exists():
         return
 
     def rows(db: apsw.Connection) -> None:
-        ids = list(db.execute(
-            "SELECT id FROM saved WHERE insight_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(insights)),),
-        ))  # fmt: skip
-        db.executemany("DELETE FROM words WHERE rowid = ?", ids)
-        db.executemany("DELETE FROM saved WHERE id = ?", ids)
+        db.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        db.execute("DELETE FROM saved")
 
     _scrub(connect(path), rows, fts=("words",))
 

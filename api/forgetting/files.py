@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from api.forgetting.plan import Plan, Section, forms
-from api.review.journal import folder_of
+from api.review.journal import changes_in, folder_of
 from api.review.scan import item_at
 from context_engine.errors import BadInputError, NoteConflictError
 from context_engine.home import Home
@@ -39,11 +39,18 @@ def purge_journal(home: Home, plan: Plan) -> None:
     paths = [path for _, path in plan.notes] + [part.path for part in plan.sections]
     needles = [json.dumps(path, ensure_ascii=False).encode() for path in paths]
     needles += [insight.encode() for insight in plan.insights]
+    events = [event.encode() for event in plan.events]
     for path in folder_of(home).glob("*.jsonl"):
         data = path.read_bytes()
-        if any(needle in data for needle in needles):
+        if any(needle in data for needle in needles) or _quotes(path, events):
             _overwrite(path, len(data))
             path.unlink()
+
+
+def _quotes(path: Path, events: Sequence[bytes]) -> bool:
+    """Tell whether a note that the journal kept carries a quote from one of the events."""
+    kept = (change.before or b"" for change in changes_in(path))
+    return any(event in note for note in kept for event in events)
 
 
 def blacken_logs(home: Home, phrases: Sequence[str]) -> None:

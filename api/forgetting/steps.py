@@ -85,7 +85,7 @@ def _steps(
         notes = [path for one, path in plan.notes if one is scope]
         purge_index(home, scope, [*notes, *(p.path for p in plan.sections if p.scope is scope)])
     problem = purge_broker(settings, plan, starting=starting)
-    purge_recent(home.state / "recent.db", plan.insights)
+    purge_recent(home.state / "recent.db")
     purge_journal(home, plan)
     # what ran meanwhile may have written names again
     purge_outbox(home.outbox, plan)

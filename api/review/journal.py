@@ -122,6 +122,12 @@ def read_record(home: Home, batch: str) -> Record:
     return record
 
 
+def changes_in(path: Path) -> tuple[Changed, ...]:
+    """Return what the decision in one file of the journal changed."""
+    record = _read(path)
+    return record.changes if record else ()
+
+
 def prune(folder: Path) -> None:
     """Drop all but the latest decisions."""
     for path in sorted(folder.glob("*.jsonl"))[: -KEEP + 1]:

@@ -12,6 +12,7 @@ import pytest
 
 from api.forgetting import Plan, carry_out, finish_interrupted, history_advice, plan_note
 from api.review import Choice, Desk, accept
+from api.review.journal import read_records
 from connectors.base import ReadOptions
 from connectors.registry import load
 from context_engine.events import Role
@@ -29,6 +30,7 @@ from vault.standing import Outcome
 from vault.succession import add_evidence, read_insights
 from vault.tombstones import tombstones
 from workers.collector import collect
+from workers.consolidation.recent import Recent
 from workers.extract import extract_work
 from workers.ingest import ingest_work
 from workers.outbox import Outbox
@@ -159,19 +161,43 @@ def test_short_words_are_said_everywhere_and_stay(settings: Settings, filled: Ou
     assert without_forgotten(tombstones(settings.paths), document) is document
 
 
+def journalled(home: Home) -> list[bytes]:
+    """Return the notes that the journal of the review keeps."""
+    return [change.before or b"" for each in read_records(home) for change in each.changes]
+
+
 def test_a_quote_that_another_insight_carries_goes_and_the_insight_stays(
     settings: Settings, filled: Outbox
 ) -> None:
     home = settings.paths
     (item,) = filled.connection().execute("SELECT event_id FROM event").fetchall()
     again = insight(event_id=str(item[0]), utterance="b" * 16, evidence=SAID, content=SAID)
-    elsewhere = save_insight(home, insight(event_id="f" * 32, confidence=Confidence.VALIDATED))
+    elsewhere = save_insight(home, insight(event_id="f" * 32))
     (known,) = read_insights(home, Scope.WORK, elsewhere.path)
     assert add_evidence(home, known, again)
+    # the journal of a review keeps the note as it was, the quote included
+    accept(Desk(home), [Choice(elsewhere.insight_id)])
+    assert any(SECRET.encode() in note for note in journalled(home))
     forget(settings, filled)
     filled.close()
+    assert not any(SECRET.encode() in note for note in journalled(home))
     assert holding(home) == []
     assert read_note(home, Scope.WORK, elsewhere.path).confidence is Confidence.VALIDATED
+
+
+def test_words_that_were_merged_into_another_insight_leave_the_list_of_recent_ones(
+    settings: Settings, filled: Outbox
+) -> None:
+    home = settings.paths
+    recent = Recent(home.state / "recent.db")
+    merged = insight(event_id="f" * 32, content=SAID)
+    recent.add(merged, "knowledge/decision/another.md")
+    assert recent.like(merged) != ()
+    forget(settings, filled)
+    filled.close()
+    assert recent.like(merged) == ()
+    recent.close()
+    assert holding(home) == []
 
 
 @pytest.mark.parametrize("kind", [Kind.PERSON, Kind.DECISION])
