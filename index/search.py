@@ -92,10 +92,6 @@ class Searcher:
                 return tuple(_chunk_text(readable, row) for row in rows)
         raise NotFoundError(f"no chunk {chunk_id}")
 
-    def chunk_text(self, scope: Scope, chunk_id: str) -> ChunkText:
-        """Return one chunk; raises NotFoundError when `scope` may not read it."""
-        return self.neighbours(scope, chunk_id, window=0)[0]
-
     def stats(self, scope: Scope) -> ScopeStats:
         """Return the state of one scope's index; zeros when there is none yet."""
         return self._readers.stats(scope)

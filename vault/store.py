@@ -16,7 +16,6 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -34,8 +33,6 @@ _LEFTOVER_SECONDS = 10.0
 _CONFLICT_RETRIES = 8
 
 _T = TypeVar("_T")
-_Folder = tuple[Path, tuple[str, ...]]
-_unsynced: ContextVar[dict[_Folder, None] | None] = ContextVar("unsynced_folders", default=None)
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def write(root: Path, relative: str, data: bytes, expected: Snapshot | None) -> 
         with _temporary(folder, data, _mode_of(folder, name)) as temporary:
             _compare(folder, name, relative, expected)
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        _sync(root, tuple(folders), folder)
+        sync_folder(folder)
 
 
 def remove(root: Path, relative: str, expected: Snapshot) -> None:
@@ -95,7 +92,7 @@ def remove(root: Path, relative: str, expected: Snapshot) -> None:
     with open_folder(root, folders) as folder:
         _compare(folder, name, relative, expected)
         os.unlink(name, dir_fd=folder)
-        _sync(root, tuple(folders), folder)
+        sync_folder(folder)
 
 
 def rewrite(
@@ -117,23 +114,6 @@ def rewrite(
             write(root, relative, data, seen)
             return result
     raise NoteConflictError(relative)
-
-
-@contextmanager
-def batched_sync() -> Iterator[None]:
-    """Fsync each folder once, at the end, however many files were written into it.
-
-    Nothing written inside may be acknowledged before this block was left.
-    """
-    folders: dict[_Folder, None] = {}
-    token = _unsynced.set(folders)
-    try:
-        yield
-    finally:
-        _unsynced.reset(token)
-        for root, pieces in folders:
-            with suppress(FileNotFoundError), open_folder(root, pieces) as folder:
-                sync_folder(folder)
 
 
 def clean_leftovers(home: Home, *, min_age_seconds: float = _LEFTOVER_SECONDS) -> int:
@@ -210,14 +190,6 @@ def _temporary(folder: int, data: bytes, mode: int) -> Iterator[str]:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=folder)
-
-
-def _sync(root: Path, pieces: tuple[str, ...], folder: int) -> None:
-    later = _unsynced.get()
-    if later is None:
-        sync_folder(folder)
-    else:
-        later[(root, pieces)] = None
 
 
 def _remove_if_dead(path: Path, min_age_seconds: float) -> bool:

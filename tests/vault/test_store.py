@@ -26,7 +26,7 @@ from vault import store
 from vault.listing import list_notes
 from vault.locks import note_lock
 from vault.paths import vault_root
-from vault.store import Snapshot, batched_sync, clean_leftovers, read, remove, rewrite, write
+from vault.store import Snapshot, clean_leftovers, read, remove, rewrite, write
 
 KILLED_WRITER = """
 import sys
@@ -175,17 +175,14 @@ def test_a_vault_may_lie_elsewhere(home: Home, tmp_path: Path) -> None:
     assert (tmp_path / "cloud/a.md").read_bytes() == b"x"
 
 
-def test_folders_are_synced_once_at_the_end_of_a_batch(
+def test_a_write_returns_when_its_folder_is_on_the_disk(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[int] = []
     monkeypatch.setattr(store, "sync_folder", synced.append)
     write(root, "a.md", b"x", None)
     assert len(synced) == 1
-    with batched_sync():
-        for number in range(5):
-            write(root, f"b{number}.md", b"x", None)
-        assert len(synced) == 1
+    write(root, "b.md", b"x", None)
     assert len(synced) == 2
 
 

@@ -58,11 +58,6 @@ def overrides(text: str) -> re.Match[str] | None:
     return _OVERRIDE.search(text) or _TO_MEMORY.search(text)
 
 
-def asks_to_remember(text: str) -> bool:
-    """Tell whether `text` asks its reader to remember: an owner may, nobody else."""
-    return _REMEMBER.search(text) is not None
-
-
 def safe_length(text: str, *, owner: bool) -> int:
     """Return how much of a message, from its start, precedes any attempt to command its reader.
 
