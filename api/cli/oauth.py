@@ -20,7 +20,13 @@ def command() -> None:
     required=True,
     help="Where the assistants reach it: https://HOST of a tunnel, another than the engine's own.",
 )
-@click.option("--port", type=click.IntRange(0, 65_535), default=7412, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=7412,
+    show_default=True,
+    help="Port on the loopback that the tunnel leads to.",
+)
 def serve(public_url: str, port: int) -> None:
     """Serve the OAuth front on the loopback, beside a running `up`."""
     # the web framework is of no use to the other command

@@ -22,7 +22,13 @@ from index.search import Searcher
 @click.command("query")
 @click.argument("text")
 @scope_option
-@click.option("--limit", type=click.IntRange(1, 100), default=DEFAULT_LIMIT, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="At most so many hits.",
+)
 @click.option("--source-type", help="Only text from this source: claude, slack, …")
 @click.option("--project", help="Only this project.")
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="Only this kind.")

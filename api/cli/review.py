@@ -70,8 +70,16 @@ def command(context: click.Context, scope: str | None, kind: str | None) -> int 
 @scope_filter
 @kind_filter
 @click.option("--project", help="Only this project.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--offset", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many."
+)
+@click.option(
+    "--offset",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Pass over so many first.",
+)
 @json_option
 def list_(
     scope: str | None,
@@ -146,9 +154,9 @@ def merge_(ids: tuple[str, ...], into: str, as_json: bool) -> int:
 
 @command.command("edit")
 @click.argument("insight_id", metavar="ID")
-@click.option("--title")
-@click.option("--content")
-@click.option("--project")
+@click.option("--title", help="Replaces the statement in one line.")
+@click.option("--content", help="Replaces what it says.")
+@click.option("--project", help="Replaces the project.")
 @click.option("--person", "people", multiple=True, help="Replaces the people; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Replaces the tags; may be repeated.")
 @click.option("--accept", "accepted", is_flag=True, help="Confirm it at once.")
@@ -198,7 +206,13 @@ def set_(
 
 @command.command("identity")
 @click.argument("insight_id", metavar="ID")
-@click.option("--visibility", type=_SCOPES, default=Scope.PERSONAL.value, show_default=True)
+@click.option(
+    "--visibility",
+    type=_SCOPES,
+    default=Scope.PERSONAL.value,
+    show_default=True,
+    help="Scope of the widest readers it is for.",
+)
 @json_option
 def identity(insight_id: str, visibility: str, as_json: bool) -> int:
     """Add what an insight says of you to your identity, and confirm it."""
@@ -229,7 +243,9 @@ def undo_(batch: str | None, as_json: bool) -> int:
 
 
 @command.command("log")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Only the last so many."
+)
 @json_option
 def log(limit: int, as_json: bool) -> None:
     """List the latest decisions, which `undo` takes back."""

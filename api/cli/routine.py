@@ -80,7 +80,13 @@ def run(name: str, *, as_json: bool) -> int:
 
 @command.command("history")
 @click.argument("name", required=False)
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Only the last so many.",
+)
 @json_option
 def history(name: str | None, limit: int, *, as_json: bool) -> None:
     """Show the last runs, newest first."""

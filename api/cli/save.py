@@ -27,7 +27,12 @@ _SAVED = {
 
 @click.command("save")
 @click.argument("content")
-@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), required=True)
+@click.option(
+    "--kind",
+    type=click.Choice([kind.value for kind in Kind]),
+    required=True,
+    help="Which of the five kinds of insight it is.",
+)
 @click.option("--title", help="The statement in one line; default: its first sentence.")
 @click.option("--evidence", help="What was said, word for word.")
 @click.option("--project", help="The project it belongs to.")

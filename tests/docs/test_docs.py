@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from api.cli.main import COMMANDS
+from api.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -61,6 +62,16 @@ def test_each_make_target_that_is_shown_exists() -> None:
             assert f"\n{target}:" in makefile, f"{page.name} names make {target}"
 
 
+def test_each_option_says_what_it_does() -> None:
+    silent = [
+        f"{name} {option.opts[0]}"
+        for name, command in subcommands(cli, ())
+        for option in command.params
+        if isinstance(option, click.Option) and not option.help
+    ]
+    assert silent == []
+
+
 def links(text: str) -> Iterator[str]:
     prose = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", prose):
@@ -72,3 +83,15 @@ def code(page: Path) -> str:
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"```(?:console|sh|bash)?\n(.*?)```|`([^`\n]+)`", text, flags=re.DOTALL)
     return "\n".join(block or inline for block, inline in blocks)
+
+
+def subcommands(
+    command: click.Command, names: tuple[str, ...]
+) -> Iterator[tuple[str, click.Command]]:
+    yield " ".join(names), command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from subcommands(found, (*names, name))
