@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
+
+MAX_PARAGRAPH = 8_000
+"""Characters of a paragraph in which links and emphasis are looked for."""
 
 _COMMENT = re.compile(r"<!--[^<>]*-->")
 _ATX = re.compile(r"^(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
@@ -132,4 +136,28 @@ def _reader(*, inline: bool) -> MarkdownIt:
     reader = MarkdownIt("commonmark")
     # unjoined, an escaped bracket stays apart from the text behind it
     reader.core.ruler.disable(["text_join"] if inline else ["inline", "text_join"])
+    if inline:
+        bound(reader)
     return reader
+
+
+def bound(parser: MarkdownIt) -> None:
+    """Let `parser` take a paragraph longer than `MAX_PARAGRAPH` as plain text.
+
+    Brackets, stars and backticks without a partner cost it the square of a paragraph's length:
+    one hostile message would hold the engine for a minute.
+    """
+    parser.core.ruler.at("inline", _parse_inline)
+
+
+def _parse_inline(state: StateCore) -> None:
+    from markdown_it.token import Token
+
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = token.children or []
+        if len(token.content) > MAX_PARAGRAPH:
+            token.children.append(Token("text", "", 0, content=token.content))
+        else:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)

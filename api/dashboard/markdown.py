@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from markupsafe import Markup, escape
 
 from context_engine.scopes import Scope
+from vault.markdown import bound
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -34,6 +35,7 @@ def _parser() -> MarkdownIt:
 
     # "js-default": no HTML, and nesting is bounded
     parser = MarkdownIt("js-default", {"html": False, "linkify": False, "breaks": True})
+    bound(parser)
     parser.add_render_rule("image", _image)
     parser.add_render_rule("link_open", _link_open)
     return parser

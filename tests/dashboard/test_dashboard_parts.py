@@ -217,6 +217,16 @@ def test_a_notes_history_comes_from_git_and_starts_no_program(home: Home, tmp_pa
     assert history(tmp_path, "note.md") is None
 
 
+@pytest.mark.parametrize("piece", ["[", "![[", "*a", "`a` ", "[a](", "a_a "])
+def test_no_paragraph_holds_a_page_up(piece: str) -> None:
+    text = piece * (190_000 // len(piece))
+    started = time.process_time()
+    html = render(f"{text}\n\n<b>[next](other.md)", Scope.WORK, "sources/a.md")
+    assert time.process_time() - started < 3
+    assert "&lt;b&gt;" in html
+    assert 'href="/notes/work/sources/other.md"' in html
+
+
 @pytest.mark.parametrize("knows_lazy_fetch", [True, False])
 def test_what_a_repository_lacks_is_fetched_by_no_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, knows_lazy_fetch: bool
