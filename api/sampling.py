@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from context_engine.background import in_background
 from context_engine.clock import Clock, SystemClock
 from context_engine.logs import get_logger
 from context_engine.metric_store import MINUTE, MetricStore
@@ -108,14 +109,8 @@ def quantile(counts: Mapping[str, float], part: float) -> float:
 @contextlib.contextmanager
 def sampling(settings: Settings, *, every: float = MINUTE) -> Iterator[None]:
     """Sample in a thread while the block runs."""
-    stop = threading.Event()
-    thread = threading.Thread(target=_loop, args=(settings, stop, every), daemon=True)
-    thread.start()
-    try:
+    with in_background(lambda stop: _loop(settings, stop, every)):
         yield
-    finally:
-        stop.set()
-        thread.join(timeout=10)
 
 
 def _loop(settings: Settings, stop: threading.Event, every: float) -> None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from context_engine.background import in_background
+
 FLUSH_SECONDS = 5.0
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0)
 """Upper bounds in seconds; a last one without a bound is added."""
@@ -75,14 +77,8 @@ def take() -> dict[tuple[str, Labels], float]:
 @contextlib.contextmanager
 def flushing(path: Path, *, every: float = FLUSH_SECONDS) -> Iterator[None]:
     """Add what this process counts to the file at `path` while the block runs, and at its end."""
-    stop = threading.Event()
-    thread = threading.Thread(target=_flush_loop, args=(path, stop, every), daemon=True)
-    thread.start()
-    try:
+    with in_background(lambda stop: _flush_loop(path, stop, every)):
         yield
-    finally:
-        stop.set()
-        thread.join(timeout=10)
 
 
 def flush(path: Path) -> None:
