@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from api.cli.auto import AUTO, by_source, recognise_all
-from api.cli.common import json_option, moment, on_terminal, print_json, say, scope_option
+from api.cli.common import json_option, moment, on_terminal, print_json, say
 from api.cli.following import check_follow, until_interrupted
 from api.cli.ingest_report import print_preview, print_summary
 from api.cli.progress import Meter
@@ -41,7 +41,11 @@ POLL_SECONDS = 0.1
 @click.command("ingest")
 @click.argument("source", metavar="SOURCE", type=click.Choice([AUTO, *sorted(SOURCES)]))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@scope_option
+@click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    help="Vault of all that is read; default: by a session's folder, else `default_scope`.",
+)
 @click.option("--project", help="Project of everything read; default: from the source.")
 @click.option(
     "--since", metavar="DATE", callback=moment, help="Take only what was said on that day or later."

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from api.cli.common import json_option, on_terminal, plural, print_json, say, scope_option
+from api.cli.common import json_option, on_terminal, plural, print_json, say
 from api.cli.ingest import wait_for_vectors
 from api.cli.progress import Meter
 from context_engine.logs import configure
@@ -22,7 +22,11 @@ POLL_SECONDS = 0.1
 
 
 @click.command("reindex")
-@scope_option
+@click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    help="Only the index of this vault; default: all.",
+)
 @click.option("--rebuild", is_flag=True, help="Build the index anew from the vault.")
 @json_option
 def command(scope: str | None, rebuild: bool, as_json: bool) -> int:
