@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_PARAGRAPH = 8_000
 """Characters of a paragraph in which links and emphasis are looked for."""
+_MAX_BRACKETS = 1_000
 
 _COMMENT = re.compile(r"<!--[^<>]*-->")
 _ATX = re.compile(r"^(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
@@ -142,7 +143,7 @@ def _reader(*, inline: bool) -> MarkdownIt:
 
 
 def bound(parser: MarkdownIt) -> None:
-    """Let `parser` take a paragraph longer than `MAX_PARAGRAPH` as plain text.
+    """Let `parser` take a paragraph too long or too full of brackets as plain text.
 
     Brackets, stars and backticks without a partner cost it the square of a paragraph's length:
     one hostile message would hold the engine for a minute.
@@ -157,7 +158,7 @@ def _parse_inline(state: StateCore) -> None:
         if token.type != "inline":
             continue
         token.children = token.children or []
-        if len(token.content) > MAX_PARAGRAPH:
+        if len(token.content) > MAX_PARAGRAPH or token.content.count("[") > _MAX_BRACKETS:
             token.children.append(Token("text", "", 0, content=token.content))
         else:
             state.md.inline.parse(token.content, state.md, state.env, token.children)
