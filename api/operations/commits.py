@@ -1,55 +1,20 @@
-"""What a Git repository says of files since a moment, asked so that the repository runs nothing.
-
-A repository may be anybody's: its configuration names programs that git would start. `log` without
-a patch starts none of the diff, filter and text conversion drivers; the rest is switched off, and a
-repository of another user is refused by git itself.
-"""
+"""What a Git repository says of files since a moment."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 
+from api.git import ask_git
 from context_engine.clock import isoformat
 
 _SECONDS = 1.5
 _COMMITS = 20
 _MAX_OUTPUT = 64_000
 _MAX_SUBJECT = 60
-_PLACES = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
-"""Where git is looked for: never in a folder that a caller chose."""
-
-_SWITCHED_OFF = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.sshCommand=false",
-    "core.alternateRefsCommand=true",
-    "core.attributesFile=/dev/null",
-    "log.showSignature=false",
-    "gpg.program=false",
-    "protocol.allow=never",
-    "diff.external=",
-)
-_ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": "/nonexistent",
-    "LC_ALL": "C.UTF-8",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_NO_LAZY_FETCH": "1",
-    # protocol.allow yields to a repository's own protocol.file.allow, this does not
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-}
 
 
 @dataclass(frozen=True)
@@ -68,29 +33,13 @@ def commits_since(
 
     None when git cannot say: there is no git, no repository, or no answer in time.
     """
-    git = _git()
-    if git is None or not repo.is_dir():
-        return None
-    options = [part for option in _SWITCHED_OFF for part in ("-c", option)]
     asked = [
         *("log", f"--max-count={_COMMITS}", f"--since={isoformat(since)}", "--no-show-signature"),
         *("--no-ext-diff", "--no-textconv", "--name-only", "--relative", "-z"),
         *("--format=format:%x01%h%x02%cs%x02%s%x02", "HEAD", "--", *paths),
     ]
-    try:
-        done = subprocess.run(  # noqa: S603 -- a fixed program, its place and environment ours
-            [git, "--no-pager", "--literal-pathspecs", *options, "-C", str(repo), *asked],
-            env=_ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    if done.returncode:
-        return None
-    return _latest(done.stdout[:_MAX_OUTPUT].decode("utf-8", "replace"))
+    output = ask_git(repo, asked, seconds=_SECONDS, max_bytes=_MAX_OUTPUT)
+    return None if output is None else _latest(output)
 
 
 def _latest(output: str) -> dict[str, Commit]:
@@ -109,8 +58,3 @@ def _plain(text: str) -> str:
         " " if unicodedata.category(char).startswith("C") else char for char in text[:400]
     )
     return " ".join(shown.replace('"', "'").split())[:_MAX_SUBJECT]
-
-
-@cache
-def _git() -> str | None:
-    return shutil.which("git", path=_PLACES)
