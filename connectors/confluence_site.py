@@ -188,4 +188,4 @@ def _persons(content: Content, kind: str) -> str:
 
 def _number(text: str) -> int:
     text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004 - no number here is longer

@@ -234,7 +234,7 @@ class _Builder:
             entity.refs[self._name] = value.strip()
         elif name == "id" and depth == 4:  # noqa: PLR2004 - object > collection > element > id
             entity.many.setdefault(self._name, []).append(value.strip())
-        elif name == "property" and depth == 2 and not self._points:  # noqa: PLR2004
+        elif name == "property" and depth == 2 and not self._points:  # noqa: PLR2004 - object > property
             entity.fields[self._name] = mend_cdata(value)
         self.text.clear()
 
@@ -278,4 +278,4 @@ def _resolve(match: re.Match[str]) -> str:
 def _is_character(code: int) -> bool:
     if code in {0x9, 0xA, 0xD} or 0x20 <= code <= 0xD7FF:  # noqa: PLR2004 - XML 1.0, 2.2
         return True
-    return 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF  # noqa: PLR2004
+    return 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF  # noqa: PLR2004 - what XML 1.0 allows

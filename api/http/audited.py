@@ -69,7 +69,7 @@ class _RecordedReply:
             return
         if message["type"] == "http.response.start":
             self.started = True
-            if self._exchange.outcome == "ok" and message["status"] >= 400:  # noqa: PLR2004
+            if self._exchange.outcome == "ok" and message["status"] >= 400:  # noqa: PLR2004 - statuses from 400 on are errors
                 self._exchange.outcome = f"http_{message['status']}"
             try:
                 self._exchange.record(self._log, self._clock)
