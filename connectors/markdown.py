@@ -19,7 +19,7 @@ from connectors.base import Item, Ledger, ReadOptions
 from connectors.decoding import read_text
 from connectors.front_matter import Front, split_front
 from connectors.look import Guess, Look
-from connectors.markdown_sections import Section, first_heading, sections
+from connectors.markdown_sections import Section, first_heading, headings_alone, sections
 from connectors.meeting_names import moment_in, title_in
 from connectors.owners import is_owner
 from connectors.pieces import PartCounter
@@ -174,7 +174,10 @@ class _Run:
         unit = self._units.open(f"{SOURCE}:{template.native_id}")
         counter = PartCounter()
         met: dict[str, int] = {}
-        for section in sections(body):
+        found = list(sections(body)) or list(headings_alone(body))
+        if not found:
+            yield UnknownRecord(file.member.place, "note without text")
+        for section in found:
             key = short_id("section", *section.path)
             met[key] = met.get(key, 0) + 1
             again = f"+{met[key]}" if met[key] > 1 else ""

@@ -46,6 +46,11 @@ def sections(body: str) -> Iterator[Section]:
     yield from _section(path, lines)
 
 
+def headings_alone(body: str) -> Iterator[Section]:
+    """Yield the headings of a body that has nothing else as one section without a path."""
+    yield from _section((), [line.text for line in _lines(body) if line.text])
+
+
 def first_heading(body: str) -> str:
     """Return the first heading of the highest level when `body` begins with one, else ''."""
     for line in _lines(body[:20_000]):

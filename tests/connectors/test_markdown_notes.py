@@ -302,3 +302,22 @@ def test_hostile_lines_and_front_matter_are_read_quickly(tmp_path: Path, line: s
     before = time.process_time()
     read(path)
     assert time.process_time() - before < 3
+
+
+def test_a_note_of_headings_alone_says_them_and_grows_in_place(tmp_path: Path) -> None:
+    ledger = MemoryLedger()
+    path = write(tmp_path, "c.md", "# 二つ目の決定\n")
+    reading = read(path, ledger=ledger)
+    assert [(d.title, u.text) for d in reading.documents for u in d.utterances] == [
+        ("二つ目の決定", "二つ目の決定")
+    ]
+    path.write_text("# 二つ目の決定\n\nValkeyにした。\n")
+    texts = [u.text for d in read(path, ledger=ledger).documents for u in d.utterances]
+    assert sorted(texts) == sorted(["Valkeyにした。", REMOVED])
+
+
+@pytest.mark.parametrize("text", ["", " \n\n", "---\ntitle: 題\n---\n"])
+def test_a_note_without_text_is_counted(tmp_path: Path, text: str) -> None:
+    reading = read(write(tmp_path, "leer.md", text))
+    assert reading.documents == []
+    assert [item.kind for item in reading.unknown] == ["note without text"]
