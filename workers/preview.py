@@ -114,16 +114,18 @@ class _Unkept:
 
     def count(self, document: SourceDocument, report: Preview) -> None:
         """Count what a document brings."""
-        said = document.utterances
+        # a message comes again in one run when its document grew or a later part renames it
+        said = [each for each in document.utterances if self._meet([each.marker])]
+        known = self._known.seen([each.native_id for each in said]) if self._known else set()
         report.events += 1
         report.messages += len(said)
-        report.new += len(said) - len(self.seen([each.native_id for each in said]))
-        report.withdrawn += sum(each.withdrawn for each in said) + document.withdrawn
+        report.new += len(said) - len(known)
+        report.withdrawn += sum(each.withdrawn for each in document.utterances)
+        report.withdrawn += document.withdrawn
         for each in said:
             at = each.at or document.started
             report.years[str(at.year) if at else _UNDATED] += 1
         report.documents += self._meet([document.document_id])
-        self._meet([each.marker for each in said])
 
     def _meet(self, keys: Sequence[str]) -> int:
         before = self._run.total_changes()

@@ -38,9 +38,10 @@ def print_summary(summary: dict[str, Any], settings: Settings) -> None:
 
 def print_preview(summary: dict[str, Any]) -> None:
     """Print what would be read."""
+    known = summary["messages"] - summary["new"]
+    again = f", {known:,} known, to be brought up to date" if known else ""
     click.echo(
-        f"would take {plural(summary['messages'], 'message')} ({summary['new']:,} new,"
-        f" {summary['messages'] - summary['new']:,} known, to be brought up to date)"
+        f"would take {plural(summary['messages'], 'message')} ({summary['new']:,} new{again})"
         f" of {plural(summary['documents'], 'document')}"
     )
     years = ", ".join(f"{year}: {count:,}" for year, count in summary["years"].items())

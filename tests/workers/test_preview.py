@@ -134,3 +134,14 @@ def test_progress_names_each_file_before_and_after_it_was_read(
 
 def names(calls: Sequence[tuple[int, int, str]]) -> list[str]:
     return list(dict.fromkeys(place for _, _, place in calls))
+
+
+def test_what_a_run_meets_twice_is_new_once(tmp_path: Path) -> None:
+    day = {"type": "message", "user": "U1", "ts": f"{NEW}.000100"}
+    given = slack(tmp_path / "export")
+    for name, text in (("a", "会議は三時から"), ("b", "会議は四時から")):
+        write_json(given[1] / name / "general" / "2026-11-02.json", [{**day, "text": text}])
+        write_json(given[1] / name / "channels.json", [{"id": "C1", "name": "general"}])
+    found = foresee(tmp_path / "outbox.db", given)
+    assert (found.events, found.messages, found.new) == (2, 1, 1)
+    assert found.years == {"2026": 1}
