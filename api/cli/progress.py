@@ -24,6 +24,7 @@ from connectors.base import ReadOptions
 from context_engine.events import BadRecord
 from workers.collector import CollectReport
 
+_KB = 1024
 LINE_SECONDS = 10.0
 """Where nobody watches a bar, a line now and then says that it goes on."""
 
@@ -93,17 +94,18 @@ class Meter:
         self._done += read
         self._progress.update(
             self._reading,
-            advance=read / 1024,
-            total=total / 1024 if total else None,
+            advance=read / _KB,
+            total=total / _KB if total else None,
         )
-        if place and total and self._done >= total:
-            self._file_done()
+        self._line(f"{_size(self._done)} read")
 
     def _file_done(self) -> None:
-        """Where nobody watches a bar, each file read is a line."""
-        if self._file and not self._enabled:
-            messages = plural(self._report.messages - self._file_messages, "message")
-            self._print(f"read {self._file}: {self._file_bytes / 1024:,.0f} KB, {messages}")
+        """Where nobody watches a bar, each file that brought something is a line."""
+        brought = self._report.messages - self._file_messages
+        if self._file and brought and not self._enabled:
+            self._print(
+                f"read {self._file}: {_size(self._file_bytes)}, {plural(brought, 'message')}"
+            )
         self._file = ""
 
     def bad(self, record: BadRecord) -> None:
@@ -134,3 +136,7 @@ class Meter:
 
     def _print(self, text: str) -> None:
         self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _size(count: int) -> str:
+    return plural(count, "byte") if count < _KB else f"{count / _KB:,.0f} KB"

@@ -26,8 +26,9 @@ def test_a_dry_run_says_what_each_path_is_and_leaves_no_home(home: Home, tmp_pat
     done = run(home, "ingest", "auto", path, "--dry-run", extra=fresh)
     assert done.returncode == 0, done.stderr
     assert f"{path} looks like a Slack export (1 channel): slack" in done.stderr
-    assert "2026-11-02.json: 0 KB, 1 message\n" in done.stderr
-    assert "would take 1 message (1 new, 0 known" in done.stdout
+    size = (tmp_path / "輸出" / "general" / "2026-11-02.json").stat().st_size
+    assert f"2026-11-02.json: {size} bytes, 1 message\n" in done.stderr
+    assert "would take 1 message (1 new) of 1 document" in done.stdout
     assert "by year   2026: 1" in done.stdout
     assert "refused   1 record" in done.stdout
     assert not (tmp_path / "fresh").exists()
