@@ -23,7 +23,7 @@ import apsw
 from context_engine import __version__, home_id
 from context_engine.clock import Clock, SystemClock, isoformat
 from context_engine.errors import BadInputError, ContextEngineError, UsageError
-from context_engine.home import Home
+from context_engine.home import Home, make_private
 from context_engine.settings import Settings
 from context_engine.sqlite import connect
 
@@ -265,7 +265,7 @@ def _extract_one(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> d
     if source is None:
         raise ValueError(f"{member.name!a} cannot be read")
     target = root / name
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(target.parent)
     digest = hashlib.sha256()
     with source, target.open("xb") as file:
         while data := source.read(_CHUNK):

@@ -104,3 +104,13 @@ class Home:
         claim(self.root)
         for folder in folders:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def make_private(folder: Path) -> None:
+    """Create `folder` and what is missing above it, each for the owner alone.
+
+    `mkdir(parents=True, mode=…)` gives the mode to the last one only.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)

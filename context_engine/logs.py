@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from context_engine.home import make_private
+
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger, Processor
 
@@ -26,7 +28,7 @@ def configure(component: str, *, folder: Path | None = None, level: str = "INFO"
     if folder is None:
         handler = logging.StreamHandler(sys.stderr)
     else:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         handler = logging.handlers.RotatingFileHandler(
             folder / f"{component}.jsonl", maxBytes=10_000_000, backupCount=3, encoding="utf-8"
         )
@@ -52,6 +54,15 @@ def configure(component: str, *, folder: Path | None = None, level: str = "INFO"
         cache_logger_on_first_use=False,
     )
     structlog.contextvars.bind_contextvars(component=component)
+
+
+def _to_stderr(*_: object) -> structlog.PrintLogger:
+    # looked up at each call: whoever exchanges stderr meanwhile gets what is logged
+    return structlog.PrintLogger(sys.stderr)
+
+
+# structlog's own default is stdout, where data goes: a log line would spoil somebody's JSON
+structlog.configure(logger_factory=_to_stderr)
 
 
 def get_logger(name: str) -> FilteringBoundLogger:

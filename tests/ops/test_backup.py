@@ -52,6 +52,8 @@ def test_what_comes_back_is_what_was_there(filled: Home, tmp_path: Path) -> None
     restored = Home(tmp_path / "new" / "home")
     restore(report.archive, restored.root)
     assert contents(restored.root) == before
+    folders = [restored.root, *(path for path in restored.root.rglob("*") if path.is_dir())]
+    assert [path for path in folders if path.stat().st_mode & 0o077] == []
     jobs = Outbox(restored.outbox).publishable("index", 10)
     assert [job.key for job in jobs] == ["index:x"]
     assert not restored.index(Scope.WORK).exists()
