@@ -14,6 +14,7 @@ from context_engine.errors import DependencyDownError, NotFoundError
 from context_engine.home import Home
 from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
+from index.coverage import empty_index
 from index.embedding.base import Embedder
 from index.engines import DEPTH, Found, Question, search_index
 from index.lexical import Query, parse_query
@@ -51,6 +52,7 @@ class Searcher:
     """
 
     def __init__(self, home: Home, embedder: Embedder | None, clock: Clock | None = None) -> None:
+        self._home = home
         self._readers = Readers(home)
         self._embedder = embedder
         self._clock = clock or SystemClock()
@@ -70,6 +72,8 @@ class Searcher:
         with ExitStack() as stack:
             for readable in scope.readable:
                 reader = stack.enter_context(self._readers.open(readable))
+                if reader is None or reader.chunks == 0:
+                    warnings += _unknown_notes(self._home, readable)
                 if reader is not None:
                     usable = self._usable(reader, query.text, vector, warnings)
                     question = Question(query, usable, request.filters, max(DEPTH, 2 * limit))
@@ -130,6 +134,11 @@ class Searcher:
             )
         means = reader.meta.get(QUESTIONS)
         return distinguished(vector, text, bytes.fromhex(means)) if means else vector
+
+
+def _unknown_notes(home: Home, scope: Scope) -> list[str]:
+    found = empty_index(home, scope)
+    return [str(found)] if found else []
 
 
 def _neighbour_rows(

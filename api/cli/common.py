@@ -13,8 +13,9 @@ import click
 import orjson
 
 from context_engine.clock import parse_utc
+from context_engine.errors import ContextEngineError
 from context_engine.scopes import Scope, scope_for_path
-from context_engine.settings import Settings
+from context_engine.settings import Settings, load_settings
 
 scope_option = click.option(
     "--scope",
@@ -31,6 +32,20 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
     except (ValueError, OverflowError) as error:
         wanted = f"{value!r}: write a day as 2026-11-02, or 2026-11-02T09:05:00Z"
         raise click.BadParameter(wanted, ctx, param) from error
+
+
+def settings_of_memory() -> Settings:
+    """Read the settings of a home that is there: whoever only reads creates none.
+
+    Raises ConfigError as `load_settings` does, ContextEngineError when there is no home.
+    """
+    settings = load_settings()
+    if not settings.paths.root.is_dir():
+        raise ContextEngineError(
+            f"there is no memory at {settings.paths.root} yet: context-engine init; "
+            "another place: CE_HOME"
+        )
+    return settings
 
 
 def caller_scope(settings: Settings, chosen: str | None) -> Scope:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import redis
 
-from api.cli.common import json_option, plural, print_json, say
+from api.cli.common import json_option, plural, print_json, settings_of_memory
 from api.cli.usage_text import usage_text
 from api.routines.report import problems as failing
 from api.routines.report import routine_states
@@ -16,7 +16,8 @@ from api.usage.report import as_dict, usage_report
 from context_engine.clock import isoformat
 from context_engine.errors import IndexCorruptError
 from context_engine.scopes import Scope
-from context_engine.settings import Settings, load_settings
+from context_engine.settings import Settings
+from index.coverage import Coverage, empty_index
 from index.model import ScopeStats
 from index.search import Searcher
 from workers import outbox_report
@@ -32,10 +33,7 @@ from workers.supervisor import is_running, parts_alive
 @json_option
 def command(as_json: bool) -> int:
     """Say what waits, what is done and what is ill. Exit code 1 when something needs a person."""
-    settings = load_settings()
-    if not settings.paths.root.is_dir():
-        say(f"there is no memory at {settings.paths.root} yet: context-engine ingest claude")
-        return 1
+    settings = settings_of_memory()
     settings.paths.create()
     report = collect_status(settings)
     if as_json:
@@ -101,14 +99,16 @@ def _indexes(settings: Settings) -> dict[str, dict[str, Any]]:
     for scope in Scope:
         try:
             found[scope.value] = _index(
-                searcher.stats(scope), rebuild_waits_for(settings.paths, scope)
+                searcher.stats(scope),
+                rebuild_waits_for(settings.paths, scope),
+                empty_index(settings.paths, scope),
             )
         except IndexCorruptError as error:
             found[scope.value] = {"damaged": str(error)}
     return found
 
 
-def _index(stats: ScopeStats, rebuilding: int | None) -> dict[str, Any]:
+def _index(stats: ScopeStats, rebuilding: int | None, lacking: Coverage | None) -> dict[str, Any]:
     return {
         "notes": stats.notes,
         "chunks": stats.chunks,
@@ -117,6 +117,8 @@ def _index(stats: ScopeStats, rebuilding: int | None) -> dict[str, Any]:
         "model": stats.model or None,
         "bytes": stats.size_bytes,
         "rebuilding": rebuilding,
+        # while it is being built anew nobody has to do a thing
+        "lacks": str(lacking) if lacking and rebuilding is None else None,
     }
 
 
@@ -137,7 +139,8 @@ def _problems(report: dict[str, Any]) -> list[str]:
     problems = []
     if report["outbox"]["quarantined"]:
         problems.append(f"{plural(report['outbox']['quarantined'], 'job')} in quarantine")
-    problems += [index["damaged"] for index in report["index"].values() if "damaged" in index]
+    for index in report["index"].values():
+        problems += [index[ill] for ill in ("damaged", "lacks") if index.get(ill)]
     problems += [
         f"a transcript was given up; see the log, then remove {file}" for file in report["given_up"]
     ]

@@ -8,14 +8,18 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
+
 from api import tokens
 from api.doctor.model import Check, bad, good
-from api.health import index_is_readable
 from api.routines.report import problems, routine_states
-from context_engine.errors import ContextEngineError
+from context_engine.errors import ContextEngineError, IndexCorruptError
 from context_engine.home import Home
 from context_engine.home_format import FORMAT, format_of
+from context_engine.scopes import Scope
 from context_engine.settings import Settings
+from index.checking import look_through
+from index.coverage import coverage
 from workers import outbox_report
 from workers.outbox import Outbox
 
@@ -44,7 +48,10 @@ def permissions(settings: Settings) -> Check:
         return bad("permissions", f"{names} belongs to somebody else", f"sudo chown $USER {names}")
     if open_to_others:
         names = " ".join(shlex.quote(str(p)) for p in open_to_others)
-        return bad("permissions", f"others can read {names}", f"chmod go-rwx {names}")
+        said = f"others can read {names}"
+        if paths.root not in open_to_others:
+            said = f"only the mode of {paths.root} keeps others out of {names}"
+        return bad("permissions", said, f"chmod go-rwx {names}")
     return good("permissions", "readable by its owner alone")
 
 
@@ -62,10 +69,18 @@ def _existing(path: Path) -> Path:
 
 
 def index(settings: Settings) -> Check:
-    """Look whether every index opens and gives a row."""
-    if index_is_readable(settings.paths):
-        return good("index", "readable")
-    return bad("index", "an index cannot be read", "context-engine reindex --rebuild")
+    """Look whether every index is whole, as far as time allows, and knows its vault."""
+    try:
+        looked_through = [look_through(settings.paths.index(scope)) for scope in Scope]
+        found = [coverage(settings.paths, scope) for scope in Scope]
+    except (IndexCorruptError, apsw.Error, OSError) as error:
+        return bad("index", str(error), "context-engine reindex --rebuild")
+    unknown = [each for each in found if each.vault and not each.index]
+    if unknown:
+        return bad("index", "; ".join(map(str, unknown)), "context-engine reindex")
+    behind = [str(each) for each in found if each.vault > each.index]
+    said = "whole" if all(looked_through) else "readable; too large to look through all of it"
+    return good("index", "; ".join([said, *behind]), "context-engine reindex" if behind else None)
 
 
 def client_tokens(settings: Settings) -> Check:

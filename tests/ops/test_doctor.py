@@ -44,6 +44,15 @@ def test_without_a_home_it_says_how_to_begin_and_creates_none(tmp_path: Path) ->
     assert not absent.root.exists()
 
 
+def test_what_is_logged_before_there_is_a_log_spoils_no_json(tmp_path: Path) -> None:
+    home = Home(tmp_path / "bare")
+    home.root.mkdir(mode=0o700)
+    models = {"CE_EMBEDDING__MODELS_DIR": str(tmp_path / "models"), "HOME": str(tmp_path)}
+    done = run(home, "doctor", "--json", extra=models)
+    assert json.loads(done.stdout)["checks"]
+    assert "converting embedding model" in done.stderr
+
+
 def test_wrong_settings_are_a_finding(home: Home) -> None:
     home.config_file.write_text("[workers]\nmax_attempts = 99\n")
     done = run(home, "doctor", "--json")
@@ -57,6 +66,7 @@ def test_permissions_that_others_could_use_are_mended_by_the_command(settings: S
     settings.paths.vaults.chmod(0o755)
     found = of_home.permissions(settings)
     assert not found.ok
+    assert f"only the mode of {settings.paths.root} keeps others out" in found.detail
     assert found.fix is not None
     assert os.system(found.fix) == 0  # noqa: S605 - the very command that a person would run
     assert of_home.permissions(settings).ok
