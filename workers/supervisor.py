@@ -50,6 +50,8 @@ class _Running:
     next_start: float = 0.0
     last_exit: int | None = None
     failures: int = field(default=0)
+    said_before: int = 0
+    """Bytes that its output file held when it was started."""
 
 
 class Supervisor:
@@ -130,6 +132,7 @@ class Supervisor:
         command = list(child.part.command())
         log_path = self._home.logs / f"{child.part.name}.out"
         with log_path.open("ab") as output:
+            child.said_before = output.tell()
             child.process = subprocess.Popen(  # noqa: S603 - our own command lines
                 command,
                 cwd=self._home.root,
@@ -180,7 +183,7 @@ class Supervisor:
 
     def _tail(self, child: _Running) -> str:
         path = self._home.logs / f"{child.part.name}.out"
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_bytes()[child.said_before :].decode("utf-8", "replace")
         return "\n".join(text.splitlines()[-8:])
 
     def _terminate(self, child: _Running) -> None:

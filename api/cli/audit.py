@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from api.audit_reading import read_audit
-from api.cli.common import json_option, plural, say
+from api.cli.common import json_option, plural, say, settings_of_memory
 from context_engine.clock import parse_utc
 from context_engine.errors import UsageError
-from context_engine.settings import load_settings
 
 DEFAULT_LIMIT = 50
 
@@ -33,7 +32,7 @@ def command(client: str | None, since: str | None, limit: int, as_json: bool) ->
 
     Requests without a valid token have no client.
     """
-    home = load_settings().paths
+    home = settings_of_memory().paths
     home.create()
     report = read_audit(home.audit_log, client=client, since=_moment(since), limit=limit)
     if as_json:

@@ -9,7 +9,7 @@ import click
 
 from api.audit import AuditLog
 from api.caller import Caller, Transport
-from api.cli.common import caller_scope, say, scope_option
+from api.cli.common import caller_scope, say, scope_option, settings_of_memory
 from api.dispatch import perform
 from api.exchange import Exchange
 from api.notify import OutboxNotifier
@@ -19,7 +19,6 @@ from api.problems import Problem
 from api.services import Engine
 from context_engine.clock import SystemClock
 from context_engine.logs import configure
-from context_engine.settings import load_settings
 
 _WRONG_USE = "invalid_arguments"
 
@@ -33,7 +32,7 @@ def command(operation: str, arguments: str, scope: str | None) -> int:
 
     Prints the answer as JSON. It is written to the audit log like any other request.
     """
-    settings = load_settings()
+    settings = settings_of_memory()
     settings.paths.create()
     configure("call", folder=settings.paths.logs)
     clock, audit = SystemClock(), AuditLog(settings.paths.audit_log)

@@ -8,12 +8,11 @@ from urllib.parse import urlencode
 import click
 
 from api.address import read_address
-from api.cli.common import say
+from api.cli.common import say, settings_of_memory
 from api.dashboard.links import LINK_SECONDS, create_link
 from context_engine.clock import SystemClock
 from context_engine.errors import ContextEngineError
 from context_engine.home import Home
-from context_engine.settings import load_settings
 
 
 @click.command("dashboard")
@@ -24,7 +23,7 @@ def command(no_open: bool, print_url: bool) -> None:
 
     The link works once, within a minute, on this machine.
     """
-    home = load_settings().paths
+    home = settings_of_memory().paths
     place = f"{_base(home)}/login?{urlencode({'link': create_link(home, SystemClock())})}"
     if print_url:
         click.echo(place)

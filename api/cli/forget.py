@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from api.cli.common import json_option, plural, print_json, say
+from api.cli.common import json_option, plural, print_json, say, settings_of_memory
 from api.cli.terminal import clip
 from api.forgetting import (
     Plan,
@@ -22,7 +22,6 @@ from api.forgetting.plan import place_of_argument
 from context_engine.errors import NotFoundError, UsageError
 from context_engine.home import Home
 from context_engine.scopes import Scope
-from context_engine.settings import load_settings
 from index.model import Hit, SearchRequest
 from vault.notes import read_note
 from workers.outbox import Outbox
@@ -47,7 +46,7 @@ def command(
     and the places found are named. A tombstone without any text keeps a later import from bringing
     it back. Works with the engine running and without.
     """
-    settings = load_settings()
+    settings = settings_of_memory()
     home = settings.paths
     home.create()
     resumed = finish_interrupted(settings)

@@ -6,7 +6,14 @@ import sys
 
 import click
 
-from api.cli.common import caller_scope, json_option, print_json, say, scope_option
+from api.cli.common import (
+    caller_scope,
+    json_option,
+    print_json,
+    say,
+    scope_option,
+    settings_of_memory,
+)
 from context_engine.errors import UsageError
 from context_engine.scopes import Scope
 from context_engine.settings import load_settings
@@ -24,7 +31,7 @@ def command() -> None:
 @json_option
 def show(scope: str | None, as_json: bool) -> None:
     """Print what assistants of a scope are told about you."""
-    settings = load_settings()
+    settings = settings_of_memory()
     settings.paths.create()
     asked = caller_scope(settings, scope)
     # what is told is what is projected: bring it up to date first
@@ -43,7 +50,7 @@ def show(scope: str | None, as_json: bool) -> None:
 @json_option
 def check(as_json: bool) -> int:
     """Say which tags are not understood and which profiles are out of date. Exit code 1 if any."""
-    home = load_settings().paths
+    home = settings_of_memory().paths
     home.create()
     problems = check_identity(home)
     renewed = [one for one in project_identity(home) if one.changed]

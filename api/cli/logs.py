@@ -8,10 +8,9 @@ from itertools import chain
 
 import click
 
-from api.cli.common import say
+from api.cli.common import say, settings_of_memory
 from api.log_reading import LogLine, concerns, follow, last_lines, parts
 from context_engine.errors import UsageError
-from context_engine.settings import load_settings
 
 _COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 _SHOWN_APART = ("timestamp", "level", "event", "component")
@@ -33,7 +32,7 @@ def command(
     *, followed: bool, part: str | None, wanted: str | None, limit: int, as_json: bool
 ) -> None:
     """Show what the parts of the engine logged, in order of time."""
-    folder = load_settings().paths.logs
+    folder = settings_of_memory().paths.logs
     there = parts(folder)
     if part is not None and part not in there:
         raise UsageError(f"no part {part!a} has a log; there are: {', '.join(there) or 'none yet'}")

@@ -71,13 +71,14 @@ def _run() -> int:
     except ContextEngineError as error:
         _say(str(error))
         return 2 if isinstance(error, (UsageError, ConfigError)) else 1
-    except (PermissionError, FileExistsError, NotADirectoryError) as error:
-        _say(f"{error.filename}: {error.strerror}")
-        return 1
     except BrokenPipeError:
         # the reader left (`… | head`): nothing to complain about, and nowhere to
         sys.stdout = None
         return 0
+    except OSError as error:
+        # the disk or a place that was named: a person can mend it, a stack would not help
+        _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return 1
 
 
 def _say(message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from api.cli.common import json_option, print_json, say
+from api.cli.common import json_option, print_json, say, settings_of_memory
 from context_engine.clock import SystemClock
 from context_engine.settings import load_settings
 
@@ -51,7 +51,7 @@ def code(as_json: bool) -> None:
     """Print the code that the consent page asks for: good once, for ten minutes."""
     from api.oauth import approval
 
-    home = load_settings().paths
+    home = settings_of_memory().paths
     home.create()
     text = approval.new_code(home, SystemClock())
     if as_json:

@@ -7,13 +7,20 @@ from typing import Any
 import click
 
 from api.caller import Caller, Transport
-from api.cli.common import caller_scope, json_option, print_json, say, scope_option
+from api.cli.common import (
+    caller_scope,
+    json_option,
+    print_json,
+    say,
+    scope_option,
+    settings_of_memory,
+)
 from api.usage.log import FILE, UsageLog
 from context_engine.clock import isoformat
 from context_engine.errors import UsageError
 from context_engine.insights import Kind
 from context_engine.logs import configure
-from context_engine.settings import load_settings
+from context_engine.text import says_again
 from index.embedding.factory import make_embedder
 from index.model import DEFAULT_LIMIT, Filters, Hit, SearchRequest
 from index.search import Searcher
@@ -50,7 +57,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     """
     if not text.strip():
         raise UsageError("nothing to search for: the text is empty")
-    settings = load_settings()
+    settings = settings_of_memory()
     configure("query", folder=settings.paths.logs)
     asked = caller_scope(settings, scope)
     filters = Filters(
@@ -119,7 +126,8 @@ def print_hit(number: int, hit: Hit) -> None:
     what = f"{hit.kind.value}, {hit.confidence.value}" if hit.kind and hit.confidence else "source"
     heading = f" › {hit.heading}" if hit.heading and hit.heading != hit.title else ""
     click.echo(f"{number:2}. {click.style(hit.title, bold=True)}{heading}")
-    click.echo(f"    {hit.summary}")
+    if not says_again(hit.summary, hit.title, hit.heading):
+        click.echo(f"    {hit.summary}")
     click.echo(
         click.style(
             f"    {what} · {hit.source or 'note'} · {date} · score {hit.score:.3f} · "

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from api.cli.common import json_option, plural, print_json
+from api.cli.common import json_option, plural, print_json, settings_of_memory
+from api.cli.receipt_words import came_to, reason_in_words
 from api.cli.terminal import shown
 from api.receipts import Receipt, receipt
-from context_engine.settings import load_settings
 
 
 @click.command("receipt")
@@ -21,7 +21,7 @@ def command(name: str, as_json: bool) -> None:
 
     ID is an event, a note (work/…/x.md), an insight or a chunk.
     """
-    home = load_settings().paths
+    home = settings_of_memory().paths
     home.create()
     found = receipt(home, name)
     if as_json:
@@ -53,7 +53,8 @@ def _print(found: Receipt) -> None:
 
 
 def _job(job: dict[str, Any]) -> str:
-    reason = f": {shown(job['reason'])}" if job["reason"] else ""
-    result = f" → {shown(str(job['result']))}" if job["result"] else ""
+    reason = f": {shown(reason_in_words(job['reason']))}" if job["reason"] else ""
+    words = came_to(job["queue"], job["result"]) if job["result"] else ""
+    result = f" → {shown(words)}" if words else ""
     failed = f", {job['failed_attempts']} attempts" if job["failed_attempts"] else ""
     return f"{job['queue']:<8} {job['state']}{failed} ({job['last_change']}){reason}{result}"

@@ -6,12 +6,11 @@ import time
 
 import click
 
-from api.cli.common import json_option, on_terminal, plural, print_json, say
+from api.cli.common import json_option, on_terminal, plural, print_json, say, settings_of_memory
 from api.cli.ingest import wait_for_vectors
 from api.cli.progress import Meter
 from context_engine.logs import configure
 from context_engine.scopes import Scope
-from context_engine.settings import load_settings
 from index.search import Searcher
 from workers import outbox_report
 from workers.indexer_jobs import reindex_job
@@ -34,7 +33,7 @@ def command(scope: str | None, rebuild: bool, as_json: bool) -> int:
 
     Queries are answered throughout. Interrupt and run again: it goes on.
     """
-    settings = load_settings()
+    settings = settings_of_memory()
     settings.paths.create()
     configure("reindex", folder=settings.paths.logs)
     scopes = [Scope(scope)] if scope else list(Scope)

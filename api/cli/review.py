@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from api.cli.common import json_option, plural, print_json, say
+from api.cli.common import json_option, plural, print_json, say, settings_of_memory
 from api.cli.terminal import shown
 from api.notify import OutboxNotifier
 from api.review import (
@@ -37,7 +37,7 @@ from context_engine.clock import SystemClock, isoformat
 from context_engine.errors import ContextEngineError, UsageError
 from context_engine.insights import Kind
 from context_engine.scopes import Scope
-from context_engine.settings import Settings, load_settings
+from context_engine.settings import Settings
 
 _KINDS = click.Choice([kind.value for kind in Kind])
 _SCOPES = click.Choice([scope.value for scope in Scope])
@@ -62,7 +62,7 @@ def command(context: click.Context, scope: str | None, kind: str | None) -> int 
         raise UsageError("review asks on a terminal; without one use: context-engine review list")
     from api.cli.review_screen import run
 
-    settings = load_settings()
+    settings = settings_of_memory()
     return run(settings, desk_of(settings), scopes_of(scope), kinds_of(kind))
 
 
@@ -91,7 +91,7 @@ def list_(
 ) -> None:
     """List the insights that wait, newest first."""
     page = pending(
-        load_settings().paths,
+        settings_of_memory().paths,
         scopes=scopes_of(scope),
         kinds=kinds_of(kind),
         project=project,
@@ -112,7 +112,7 @@ def list_(
 @json_option
 def show(insight_id: str, as_json: bool) -> int:
     """Show one insight with its evidence, its source and what resembles it."""
-    settings = load_settings()
+    settings = settings_of_memory()
     item = find(settings.paths, insight_id)
     if item is None:
         say(f"no vault holds an insight {insight_id!a}")
@@ -229,7 +229,7 @@ def reseal_(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
 
     Look at them first (`review list`): a file may say so of itself.
     """
-    settings = load_settings()
+    settings = settings_of_memory()
     choices = choices_of(ids) if ids else _unsealed(settings, every=every)
     return done(lambda desk: reseal(desk, choices), as_json=as_json)
 
@@ -249,7 +249,7 @@ def undo_(batch: str | None, as_json: bool) -> int:
 @json_option
 def log(limit: int, as_json: bool) -> None:
     """List the latest decisions, which `undo` takes back."""
-    found = batches(load_settings().paths, limit)
+    found = batches(settings_of_memory().paths, limit)
     if as_json:
         rows = [{**dataclasses.asdict(one), "at": isoformat(one.at)} for one in found]
         print_json({"decisions": rows})
@@ -264,7 +264,7 @@ def log(limit: int, as_json: bool) -> None:
 @json_option
 def summary_(as_json: bool) -> None:
     """Say how many insights wait, and what was decided in the last seven days."""
-    found = summary(load_settings().paths, SystemClock().now())
+    found = summary(settings_of_memory().paths, SystemClock().now())
     if as_json:
         oldest = isoformat(found.oldest) if found.oldest else None
         print_json({**dataclasses.asdict(found), "oldest": oldest})
@@ -303,7 +303,7 @@ def choices_of(ids: Sequence[str]) -> tuple[Choice, ...]:
 
 def done(decide: Callable[[Desk], Report], *, as_json: bool) -> int:
     """Carry a decision out, say what became of it, and return the exit code."""
-    report = decide(desk_of(load_settings()))
+    report = decide(desk_of(settings_of_memory()))
     if as_json:
         print_json(dataclasses.asdict(report))
     else:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from api.cli.common import json_option, print_json, say
+from api.cli.common import json_option, print_json, say, settings_of_memory
 from api.routines.history import History
 from api.routines.report import RoutineState, routine_states
 from api.routines.runner import routine_named, run_routine
 from context_engine.logs import configure
-from context_engine.settings import Settings, load_settings
+from context_engine.settings import Settings
 
 _name = click.argument("name")
 
@@ -20,7 +20,7 @@ def command() -> None:
 
 
 def _settings() -> Settings:
-    settings = load_settings()
+    settings = settings_of_memory()
     settings.paths.create()
     return settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from api import tokens
-from api.cli.common import json_option, print_json, say
+from api.cli.common import json_option, print_json, say, settings_of_memory
 from api.tokens import IssuedToken, Token
 from context_engine.clock import isoformat
 from context_engine.scopes import Scope
@@ -38,14 +38,14 @@ def create(name: str, scope: str, as_json: bool) -> None:
 @json_option
 def rotate(name: str, as_json: bool) -> None:
     """Issue another token for NAME; the one before stays good until it is revoked."""
-    _print_issued(tokens.rotate(load_settings().paths, name), as_json=as_json)
+    _print_issued(tokens.rotate(settings_of_memory().paths, name), as_json=as_json)
 
 
 @command.command("list")
 @json_option
 def list_(as_json: bool) -> None:
     """List the tokens; what they read like is not stored."""
-    listed = [_describe(token) for token in tokens.list_tokens(load_settings().paths)]
+    listed = [_describe(token) for token in tokens.list_tokens(settings_of_memory().paths)]
     if as_json:
         print_json({"tokens": listed})
         return
@@ -64,7 +64,7 @@ def list_(as_json: bool) -> None:
 @click.argument("name")
 def revoke(name: str) -> None:
     """Revoke all tokens of the client NAME, or the one token with the id NAME."""
-    for token in tokens.revoke(load_settings().paths, name):
+    for token in tokens.revoke(settings_of_memory().paths, name):
         say(f"revoked {token.client} ({token.scope.value}, id {token.id})")
 
 
