@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from api.audit import AuditEntry, AuditLog
+from api.cli.main import cli
+from api.cli.receipt_words import came_to, reason_in_words
 from api.forgetting import carry_out, plan_event
 from api.receipts import receipt
 from connectors.base import ReadOptions
@@ -88,3 +91,35 @@ def test_a_forgotten_event_says_so_without_a_word_of_it(settings: Settings, outb
 def test_what_nobody_knows_has_no_receipt(settings: Settings) -> None:
     with pytest.raises(NotFoundError):
         receipt(settings.paths, "nothing")
+
+
+def test_a_person_reads_words_and_a_program_what_is_kept(
+    settings: Settings, outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(settings, outbox)
+    monkeypatch.setenv("CE_HOME", str(settings.paths.root))
+    shown = CliRunner().invoke(cli, ["receipt", event_of(outbox)]).stdout
+    assert "→ 2 messages added to personal/sources/" in shown
+    assert "{" not in shown
+    kept = CliRunner().invoke(cli, ["receipt", event_of(outbox), "--json"]).stdout
+    assert '"added": 2' in kept
+
+
+def test_what_a_job_came_to_is_said_in_words() -> None:
+    indexed = {"chunks": 4, "summary": "memory.found_by_summary"}
+    assert came_to("index", indexed) == "4 chunks, found by its summary"
+    distilled = {
+        "insights": {"decision": 2},
+        "rejected": 0,
+        "memory": {"new": 1, "duplicate": 1},
+        "outcomes": {"accepted": 2, "unverified_quote": 1},
+        "extractor": "cues",
+    }
+    assert came_to("extract", distilled) == (
+        "2 insights (decision 2) by cues, in the memory: new 1 · duplicate 1,"
+        " besides: unverified quote 1"
+    )
+    assert came_to("ingest", {"forgotten": True}) == "forgotten"
+    away = "ollama is not available: it does not answer"
+    assert reason_in_words(f"ollama: {away}") == away
+    assert reason_in_words("refused: no UTF-8") == "refused: no UTF-8"
