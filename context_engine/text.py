@@ -1,4 +1,4 @@
-"""Text from anywhere, made safe for the standard library's normalisation."""
+"""Text from anywhere: made safe for the standard library's normalisation, held side by side."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import cache
 
 MAX_MARKS = 30
 """Combining marks in a row, as in Unicode's stream-safe text format (UAX #15, section 13)."""
+
+_CLOSING = " .。．"
 
 
 @cache
@@ -23,3 +25,8 @@ def cap_marks(text: str) -> str:
     message of a hundred thousand marks would take half a minute. No language needs so many.
     """
     return text if text.isascii() else _long_runs().sub(r"\1", text)
+
+
+def says_again(text: str, *others: str) -> bool:
+    """Tell whether `text` is one of `others` but for its closing mark, or nothing."""
+    return text.rstrip(_CLOSING) in {"", *(other.rstrip(_CLOSING) for other in others)}

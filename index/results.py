@@ -187,7 +187,7 @@ def _hit(placed: Placed, *, explain: bool) -> Hit:
         path=row["path"],
         title=row["title"] or PurePosixPath(row["path"]).stem,
         heading=row["heading"],
-        summary=row["summary"] or shorten(row["beginning"], _EXCERPT_LENGTH),
+        summary=row["summary"] or _excerpt(row["beginning"]),
         kind=Kind(row["kind"]) if row["kind"] else None,
         confidence=Confidence(row["confidence"]) if row["confidence"] else None,
         source=row["source"],
@@ -200,6 +200,15 @@ def _hit(placed: Placed, *, explain: bool) -> Hit:
         superseded_by=row["superseded_by"],
         explanation=_explanation(placed) if explain else {},
     )
+
+
+def _excerpt(beginning: str) -> str:
+    """Return what is shown of a chunk; evidence that only repeats its statement is left out."""
+    told: list[str] = []
+    for paragraph in beginning.split("\n\n"):
+        if not any(paragraph.strip() in other for other in told):
+            told.append(paragraph)
+    return shorten("\n\n".join(told), _EXCERPT_LENGTH)
 
 
 def _explanation(placed: Placed) -> dict[str, Any]:

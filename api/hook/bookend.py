@@ -14,6 +14,7 @@ from api.operations.query_self import QuerySelfAnswer
 from api.operations.quoting import label
 from api.operations.recall import RecallAnswer
 from context_engine.markers import wrap_injected
+from context_engine.text import says_again
 
 _MORE = (
     "More is in the memory: search_knowledge before answering what may have been decided or "
@@ -62,5 +63,5 @@ def _project(project: ProjectSummary) -> str:
 def _line(note: Found) -> str:
     trust = label(note.confidence, note.path.partition("/")[2])
     marks = ", ".join(mark for mark in (note.kind, trust, (note.date or "")[:10]) if mark)
-    summary = f": {note.summary}" if note.summary and note.summary != note.title else ""
+    summary = f": {note.summary}" if not says_again(note.summary, note.title) else ""
     return f"- [{marks}] {note.title}{summary} (`{note.path}`)"
