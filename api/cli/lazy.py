@@ -34,6 +34,17 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name or "command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a subcommand by the first of `args`; of a mistyped one the nearest are told."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            # click knows the names of the subcommands that are loaded, which are none
+            name = error.command_name
+            raise click.NoSuchCommand(name, possibilities=self.table, ctx=ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table."""
         del ctx

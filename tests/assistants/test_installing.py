@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import NoSuchCommand
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
@@ -238,3 +239,10 @@ def test_a_table_is_put_in_once_and_taken_out(before: str) -> None:
 def test_a_quoted_table_with_tables_below_it_is_ours_too() -> None:
     text = '[mcp_servers."x-y"]\na = 1\n[mcp_servers.x-y.env]\nb = "2"\n[z]\nc = [\n  [1],\n]\n'
     assert tomllib.loads(without_table(text, "mcp_servers", "x-y")) == {"z": {"c": [[1]]}}
+
+
+def test_of_a_mistyped_command_the_nearest_is_told() -> None:
+    for arguments, nearest in ((["quer"], "query"), (["install", "codx"], "codex")):
+        with pytest.raises(NoSuchCommand, match="No such command") as refused:
+            cli.main(arguments, standalone_mode=False)
+        assert nearest in refused.value.format_message()
