@@ -35,7 +35,7 @@ def install(parts: Sequence[Part], now: datetime) -> dict[Path, bool]:
 
 
 def uninstall(parts: Sequence[Part], now: datetime) -> dict[Path, bool]:
-    """Take our parts out; returns which files changed."""
+    """Take our parts out; returns which files changed. One that held nothing else is gone."""
     return {
         file: file.exists() and _change(file, group, _removed, now)
         for file, group in _by_file(parts)
@@ -109,6 +109,10 @@ def _change(file: Path, parts: Sequence[Part], edit: Edit, now: datetime) -> boo
         raise BadInputError(str(file), f"{error}; it is left as it is") from error
     if after == before or _same(file, before, after):
         return False
+    if not "".join(after.split()).strip("{}") and not file.is_symlink():
+        # ours was all there was: no file of ours stays, nor a backup of nothing else
+        target.unlink()
+        return True
     target.parent.mkdir(parents=True, exist_ok=True)
     if before:
         backup = target.with_name(f"{target.name}.{now:%Y%m%dT%H%M%SZ}.bak")

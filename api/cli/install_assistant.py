@@ -15,7 +15,7 @@ from context_engine.scopes import scope_for_path
 from context_engine.settings import Settings, load_settings
 
 
-def _command(name: str, about: str) -> click.Command:
+def _command(name: str, about: str, then: str) -> click.Command:
     @click.command(name, help=about)
     @click.option("--project", is_flag=True, help="Only for the current folder.")
     @click.option("--print", "only_print", is_flag=True, help="Print what would be written.")
@@ -30,9 +30,17 @@ def _command(name: str, about: str) -> click.Command:
             settings.paths.create()
         change = uninstall if remove else install
         for file, changed in change(parts, datetime.now(UTC)).items():
-            say(f"{'changed' if changed else 'nothing to change in'} {file}")
+            say(f"{_became(file, changed=changed)} {file}")
+        if not remove:
+            say(f"next: {then}")
 
     return command
+
+
+def _became(file: Path, *, changed: bool) -> str:
+    if not changed:
+        return "nothing to change in"
+    return "changed" if file.exists() else "removed"
 
 
 def where(settings: Settings, *, project: bool) -> Where:
@@ -57,8 +65,16 @@ _ABOUT = (
     "Others' entries and comments stay, and a file that changes is kept beside itself as a backup. "
     "Running it again changes nothing."
 )
-claude_code = _command("claude-code", f"Give Claude Code the tools and the hooks. {_ABOUT}")
-codex = _command("codex", f"Give Codex the tools. {_ABOUT}")
-cursor = _command("cursor", f"Give Cursor the tools. {_ABOUT}")
-gemini_cli = _command("gemini-cli", f"Give Gemini CLI the tools. {_ABOUT}")
-claude_desktop = _command("claude-desktop", f"Give Claude Desktop the tools. {_ABOUT}")
+claude_code = _command(
+    "claude-code",
+    f"Give Claude Code the tools and the hooks. {_ABOUT}",
+    "start a new session of Claude Code; those that run know nothing of it",
+)
+codex = _command("codex", f"Give Codex the tools. {_ABOUT}", "start a new session of Codex")
+cursor = _command("cursor", f"Give Cursor the tools. {_ABOUT}", "start Cursor again")
+gemini_cli = _command(
+    "gemini-cli", f"Give Gemini CLI the tools. {_ABOUT}", "start a new session of Gemini CLI"
+)
+claude_desktop = _command(
+    "claude-desktop", f"Give Claude Desktop the tools. {_ABOUT}", "start Claude Desktop again"
+)

@@ -92,8 +92,29 @@ def test_installing_twice_is_installing_once(home: Home, tmp_path: Path, target:
     install(home, user, target)
 
     assert _all_files(user) == first
-    install(home, user, target, "--uninstall")
-    assert "context-engine" not in "".join(_all_files(user)[name] for name in first)
+    done = invoke(home, user, target, "--uninstall")
+    assert done.exit_code == 0
+    assert f"removed {user / FILES[target]}" in done.stderr
+    assert _all_files(user) == {}
+
+
+def test_a_file_that_says_something_else_or_is_a_link_stays(home: Home, tmp_path: Path) -> None:
+    user = tmp_path / "aki"
+    file, linked = user / FILES["cursor"], user / FILES["codex"]
+    file.parent.mkdir(parents=True)
+    linked.parent.mkdir()
+    file.write_text("// mine\n{}\n", encoding="utf-8")
+    linked.symlink_to(tmp_path / "dotfiles.toml")
+    for target in ("cursor", "codex"):
+        install(home, user, target)
+        install(home, user, target, "--uninstall")
+    assert "// mine" in file.read_text(encoding="utf-8")
+    assert linked.read_text(encoding="utf-8").strip() == ""
+
+
+def test_installing_ends_with_what_to_do_next(home: Home, tmp_path: Path) -> None:
+    done = invoke(home, tmp_path / "aki", "claude-code")
+    assert done.stderr.splitlines()[-1].startswith("next: start a new session of Claude Code")
 
 
 @pytest.mark.parametrize("target", TARGETS)
