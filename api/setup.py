@@ -31,13 +31,13 @@ class Answers:
     """Tie it to the machine: assistants that are here, start at login."""
 
 
-def guess(user_home: Path) -> Answers:
-    """Return what the machine suggests."""
+def guess(user_home: Path, refused: frozenset[str] = frozenset()) -> Answers:
+    """Return what the machine suggests, but for what the person refused before."""
     return Answers(
         owner=_git_name() or _user_name(),
         work=tuple(f"~/{name}" for name in _WORK_FOLDERS if (user_home / name).is_dir()),
         public=tuple(f"~/{name}" for name in _PUBLIC_FOLDERS if (user_home / name).is_dir()),
-        git=shutil.which("git") is not None,
+        git=shutil.which("git") is not None and "git" not in refused,
         connect=False,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from api.cli.common import say
+from api.declined import declined, remember
 from api.setup import Answers, guess, write_home
 from context_engine.errors import ContextEngineError
 from context_engine.settings import Settings, load_settings
@@ -34,15 +35,23 @@ _FOLDERS_OF = (
 def command(*, yes: bool, git: bool | None, connect: bool | None, collect: bool) -> int:
     """Make a home in five questions: settings, identity, history, connections, first ingest.
 
-    What is there already is kept. Run it again whenever you like.
+    What is there already is kept, and so is a no to Git or to connecting. Run it again whenever you
+    like.
     """
     settings = load_settings()
-    answers = guess(Path.home())
+    refused = declined(settings.paths)
+    answers = guess(Path.home(), refused)
     if not yes:
-        answers = _ask(answers, settings)
+        answers = _ask(answers, settings, connect="connect" not in refused)
     answers = _chosen(answers, git=git, connect=connect)
     for line in write_home(settings.paths, answers):
         click.echo(line)
+    # what --yes took from the machine nobody has said
+    chosen = {"git": (git, answers.git), "connect": (connect, answers.connect)}
+    remember(
+        settings.paths,
+        {name: said for name, (flag, said) in chosen.items() if not yes or flag is not None},
+    )
     settings = load_settings()
     # the ingest first: the service would take the home while it starts the engine
     failed = _first_ingest(settings) if collect else []
@@ -63,7 +72,7 @@ def _chosen(answers: Answers, *, git: bool | None, connect: bool | None) -> Answ
     )
 
 
-def _ask(guessed: Answers, settings: Settings) -> Answers:
+def _ask(guessed: Answers, settings: Settings, *, connect: bool) -> Answers:
     say(f"Five questions for the memory in {settings.paths.root}; Enter takes what is in brackets.")
     if settings.paths.config_file.exists():
         say(f"{settings.paths.config_file} is there and stays as it is.")
@@ -74,7 +83,7 @@ def _ask(guessed: Answers, settings: Settings) -> Answers:
         git=click.confirm("4. Keep the history of your notes in Git", guessed.git, err=True),
         connect=click.confirm(
             "5. Connect the assistants of this machine, and start the engine at login",
-            default=True,
+            default=connect,
             err=True,
         ),
     )

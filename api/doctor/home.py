@@ -126,19 +126,25 @@ _ASSISTANTS = (
 
 
 def assistants(user_home: Path) -> Iterator[Check]:
-    """Look whether the assistants of this machine have the tools, and Claude Code the hooks."""
+    """Look whether the assistants of this machine have the tools, and Claude Code the hooks.
+
+    One that was never connected is a hint: nobody has to.
+    """
     for name, folder, file, target in _ASSISTANTS:
         if not (user_home / folder).is_dir():
             continue
-        text = _text(user_home / folder / file)
-        connected = "context-engine" in text or "context_engine" in text
         fix = f"context-engine install {target}"
-        if connected:
+        if _names_us(user_home / folder / file):
             yield good(target, f"{name} is connected")
-        elif target == "claude-code":
-            yield bad(target, f"{name} has no hooks of ours", fix)
+        elif target == "claude-code" and _names_us(user_home / ".claude.json"):
+            yield bad(target, f"{name} has our tools, but no hooks of ours", fix)
         else:
             yield good(target, f"{name} is not connected", fix)
+
+
+def _names_us(file: Path) -> bool:
+    text = _text(file)
+    return "context-engine" in text or "context_engine" in text
 
 
 def _text(path: Path) -> str:

@@ -132,7 +132,10 @@ def test_claude_code_without_our_hooks_is_found(tmp_path: Path) -> None:
     assert list(of_home.assistants(tmp_path)) == []
     (tmp_path / ".claude").mkdir()
     (found,) = of_home.assistants(tmp_path)
-    assert found.fix == "context-engine install claude-code"
+    assert (found.ok, found.fix) == (True, "context-engine install claude-code")
+    (tmp_path / ".claude.json").write_text('{"mcpServers": {"context-engine": {}}}')
+    (found,) = of_home.assistants(tmp_path)
+    assert (found.ok, found.fix) == (False, "context-engine install claude-code")
     (tmp_path / ".claude" / "settings.json").write_text('{"x": "/bin/context-engine hook"}')
     assert [check.ok for check in of_home.assistants(tmp_path)] == [True]
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from api.declined import declined
 from api.setup import Answers, config_text, write_home
 from context_engine.home import Home
 from context_engine.scopes import Scope
 from context_engine.settings import Settings
-from support.engine import COMMAND, environment, write_sessions
+from support.engine import COMMAND, environment, run, write_sessions
 from vault.identity import create_identity
 
 
@@ -68,6 +69,23 @@ def test_with_yes_nothing_is_asked_and_sessions_are_read(tmp_path: Path, user_ho
     assert list(home.vaults.rglob("sources/claude/**/*.md"))
     assert not (home.vaults / ".git").exists()
     assert not (user_home / ".config").exists(), "nothing is connected unasked"
+
+
+def test_a_no_is_remembered_until_a_yes(tmp_path: Path, user_home: Path) -> None:
+    home = Home(tmp_path / "memory")
+    (user_home / ".claude").mkdir()
+    assert init(home, user_home, "--no-ingest", answers="aki\n-\n-\nn\nn\n").returncode == 0
+    assert declined(home) == {"git", "connect"}
+    assert init(home, user_home, "--no-ingest", "--yes").returncode == 0
+    assert not (home.vaults / ".git").exists()
+    # and Enter takes the answer of before
+    assert init(home, user_home, "--no-ingest", answers="\n" * 5).returncode == 0
+    assert not (home.vaults / ".git").exists()
+    assert not (user_home / ".claude.json").exists()
+    assert run(home, "doctor", extra={"HOME": str(user_home)}).returncode == 0
+    assert init(home, user_home, "--no-ingest", "--yes", "--git").returncode == 0
+    assert (home.vaults / ".git").exists()
+    assert declined(home) == {"connect"}
 
 
 def test_again_changes_nothing_that_a_person_wrote(home: Home) -> None:
