@@ -45,6 +45,16 @@ QUERIES = (
 )
 """Japanese and English, by words and by meaning."""
 
+NEXT_STEPS = (
+    ('export PATH="$PWD/.venv/bin:$PATH"', ""),
+    ("context-engine init", "five questions; reads your Claude Code sessions"),
+    ("context-engine up", "collects, follows your edits, serves assistants"),
+    ("context-engine install claude-code", "or codex, cursor, gemini-cli, claude-desktop"),
+    ("context-engine review", "decide what of it is true"),
+    ("context-engine doctor", "is all well?"),
+)
+"""Commands as the README has them, and what each is for."""
+
 _MARKER = "demo-home"
 _HITS = 3
 
@@ -143,6 +153,6 @@ def _where(settings: Settings) -> None:
     own = Path("~/.claude/projects").expanduser()
     click.secho("\nYour own sessions", bold=True)
     found = "are at" if own.is_dir() else "would be at"
-    click.echo(f"  They {found} {own}. To read them into ~/context-engine:")
-    click.echo("    .venv/bin/context-engine ingest claude")
-    click.echo("    .venv/bin/context-engine up          # keeps it running for your assistants")
+    click.echo(f"  They {found} {own}. Your own memory, in ~/context-engine:")
+    for step, about in NEXT_STEPS:
+        click.echo(f"    {step:<38} # {about}" if about else f"    {step}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from api.cli.demo import NEXT_STEPS
 from api.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
@@ -95,3 +96,11 @@ def subcommands(
             found = command.get_command(context, name)
             assert found is not None
             yield from subcommands(found, (*names, name))
+
+
+def test_the_demo_ends_with_the_next_steps_of_the_readme() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (use,) = re.findall(r"^## Use it\n+```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    steps = [line.removeprefix("$ ").partition("  #")[0].strip() for line in use.splitlines()]
+    # what it has just shown three times is left out
+    assert [step for step, _ in NEXT_STEPS] == [it for it in steps if " query " not in it]
