@@ -69,7 +69,7 @@ def _greet(settings: Settings) -> None:
     if address is not None:  # else it died just now, and is started again
         base = f"http://{address.authority}"
         say(f"MCP      {base}/mcp")
-        say(f"REST     {base}/v1/…   (OpenAPI: {base}/openapi.json)")
+        say(f"REST     {base}/v1/…   (OpenAPI, with a token: {base}/openapi.json)")
         say(f"health   {base}/healthz")
     say("look at it all: context-engine dashboard")
     say("a client needs a token: context-engine token create NAME --scope SCOPE")

@@ -183,7 +183,8 @@ def test_a_killed_supervisor_leaves_no_process_behind_and_the_home_usable(home: 
     process.wait()
     wait_until(lambda: not any(_alive(pid) for pid in left.values()), 30)
     with running(home):
-        pass
+        greeting = (home.root / "up.err").read_text(encoding="utf-8")
+        assert "(OpenAPI, with a token: http://" in greeting
 
 
 def _alive(pid: int) -> bool:
