@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from context_engine.home import Home
@@ -23,7 +24,8 @@ class Coverage:
 
     def __str__(self) -> str:
         return (
-            f"the {self.scope} vault has {self.vault:,} notes, the index {self.index:,}: "
+            f"the {self.scope} vault has {self.vault:,} note{'s' * (self.vault != 1)}, "
+            f"the index {self.index:,}: "
             "context-engine reindex"
         )
 
@@ -31,17 +33,20 @@ class Coverage:
 def empty_index(home: Home, scope: Scope) -> Coverage | None:
     """Return what an index lacks that knows no note of a vault that has some, else None.
 
-    Looks at the files only when the index is empty. Raises IndexCorruptError.
+    Counts the files only then; a vault without notes costs a look at its folders. Raises
+    IndexCorruptError.
     """
-    if tally(home, scope).notes:
+    if not any(_notes(home, scope)) or tally(home, scope).notes:
         return None
-    found = coverage(home, scope)
-    return found if found.vault else None
+    return coverage(home, scope)
 
 
 def coverage(home: Home, scope: Scope) -> Coverage:
     """Count the notes of a vault and of its index. Raises IndexCorruptError."""
-    files = sum(
-        not file.path.startswith(_IDENTITY_FOLDER) for file in list_notes(home.vault(scope))
-    )
-    return Coverage(scope, files, tally(home, scope).notes)
+    return Coverage(scope, sum(_notes(home, scope)), tally(home, scope).notes)
+
+
+def _notes(home: Home, scope: Scope) -> Iterator[bool]:
+    """Yield True a note."""
+    files = list_notes(home.vault(scope))
+    return (True for file in files if not file.path.startswith(_IDENTITY_FOLDER))
