@@ -23,7 +23,7 @@ def start(models: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", CONVERT, str(models)],
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
         text=True,
     )
 
