@@ -29,14 +29,15 @@ _LOOKED_UP = 50
 _ID = re.compile(r"-([0-9a-f]{12})\.md\Z")
 
 SUCCESSOR = """
-(SELECT chunk.superseded_by WHERE
+(SELECT chunk.superseded_by WHERE chunk.superseded_by IS NOT NULL AND (
     EXISTS (SELECT 1 FROM note AS newer WHERE newer.path =
         substr(chunk.superseded_by, 1, instr(chunk.superseded_by || '#', '#') - 1))
     OR EXISTS (SELECT 1 FROM note AS newer
-        WHERE newer.path LIKE '%' || substr(chunk.superseded_by, -16)))
+        WHERE newer.path LIKE '%' || substr(chunk.superseded_by, -16))))
 """
 """What replaced a chunk, while that is there: one that was rejected or forgotten replaces nothing.
-A file that was renamed keeps the id at the end of its name."""
+A file that was renamed keeps the id at the end of its name: only then all notes are looked through,
+so what was never replaced must be told apart first."""
 
 _REPLACED = """
 SELECT superseded_by FROM chunk

@@ -4,7 +4,9 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -16,7 +18,11 @@ from context_engine.insights import Confidence, Kind
 from context_engine.scopes import Scope
 from context_engine.settings import EmbeddingSettings
 from index.embedding.factory import make_embedder
+from index.engines import Question, search_index
+from index.lexical import parse_query
 from index.model import Filters, SearchRequest
+from index.readers import Readers
+from index.results import rank
 from index.search import Searcher
 from support.notes import index_all, put_conversation, put_note
 from support.toy_embedder import ToyEmbedder
@@ -233,3 +239,25 @@ def test_a_home_without_an_index_answers_with_nothing(home: Home) -> None:
     searcher = Searcher(home, ToyEmbedder())
     assert searcher.search(Scope.WORK, SearchRequest("メモ")).hits == ()
     assert searcher.stats(Scope.WORK).chunks == 0
+
+
+def test_placing_candidates_looks_through_no_other_notes(home: Home) -> None:
+    for number in range(300):
+        word = "Valkey" if number < 5 else "Postgres"
+        put_note(
+            home, f"knowledge/decision/n{number}.md", f"# n\n\n{word} {number}.", kind="decision"
+        )
+    index_all(home, ToyEmbedder())
+    query = parse_query("Valkey")
+    looked_through: list[int] = []
+
+    def note(done: dict[str, Any]) -> None:
+        looked_through.append(done["stmt_status"]["SQLITE_STMTSTATUS_FULLSCAN_STEP"])
+
+    with Readers(home).open(Scope.WORK) as reader:
+        assert reader is not None
+        found = search_index(Scope.WORK, reader, Question(query, None, Filters()), [])
+        reader.connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
+        assert len(rank(found, query, NOW.timestamp())) == 5
+    assert looked_through
+    assert sum(looked_through) < 50
