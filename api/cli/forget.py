@@ -136,10 +136,18 @@ def _preview(home: Home, plan: Plan) -> None:
         click.echo(f"  section  {part.scope.value}/{part.path}  {part.insight_id}")
     if plan.events:
         click.echo(f"  events   {len(plan.events)} with what waits of them, their index and traces")
+    _preview_left(plan)
+
+
+def _preview_left(plan: Plan) -> None:
     if plan.left:
         click.echo(f"These were drawn from it and stay ({len(plan.left)}); --insights takes them:")
         for scope, path in plan.left[:_SHOWN]:
             click.echo(f"  note     {scope.value}/{path}")
+    if plan.identity:
+        click.echo("This stays in your identity; take it out with: context-engine identity edit")
+        for line in plan.identity[:_SHOWN]:
+            click.echo(f"  line     {clip(line, 70)}")
 
 
 def _agreed() -> bool:
@@ -158,4 +166,5 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
         "events": list(plan.events),
         "insights": list(plan.insights),
         "kept": [f"{scope.value}/{path}" for scope, path in plan.left],
+        "kept_in_identity": list(plan.identity),
     }

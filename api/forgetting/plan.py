@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from api.review.identity import learned_lines, words_for_identity
 from api.review.scan import item_at, items_of
 from context_engine.errors import ContextEngineError, NotFoundError
 from context_engine.home import Home
@@ -52,6 +54,8 @@ class Plan:
     graves: tuple[Grave, ...] = field(default=(), repr=False)
     left: tuple[tuple[Scope, str], ...] = ()
     """Notes drawn from it that stay."""
+    identity: tuple[str, ...] = field(default=(), repr=False)
+    """Lines that a review added to the identity and that say the same: they stay."""
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -78,7 +82,7 @@ def plan_insight(home: Home, insight_id: str) -> Plan:
     item = item_at(home, insight_id)
     if item is None:
         raise NotFoundError(f"no vault holds an insight {insight_id!a}")
-    return _with_insights(Plan(()), [item])
+    return _naming_identity(home, _with_insights(Plan(()), [item]), [item], "")
 
 
 def plan_event(home: Home, outbox: Outbox, event_id: str, *, insights: bool) -> Plan:
@@ -114,10 +118,14 @@ def _plan_document(home: Home, outbox: Outbox, document_id: str, *, insights: bo
             *(("title", fold(title)) for title in titles),
         ),
     )
+    words = "\n".join(fold(text) for _, text in said)
     drawn = _drawn_from(home, notes, {marker for marker, _ in said})
+    drawn += [item for item in _moved_out(home, words) if item not in drawn]
     if insights:
-        return _with_insights(plan, drawn)
-    return _leaving(plan, drawn)
+        plan = _with_gone(_with_insights(plan, drawn), home, outbox)
+    else:
+        plan = _leaving(plan, drawn)
+    return _naming_identity(home, plan, drawn, words)
 
 
 def _plan_plain(home: Home, note: Note) -> Plan:
@@ -125,7 +133,7 @@ def _plan_plain(home: Home, note: Note) -> Plan:
     copies = _conflict_copies(home, note)
     plan = Plan(notes=_places([note, *copies]), phrases=_phrases([note.title, _stem(note.path)]))
     here = [item for item in items_of(home, note.scope) if item.path == note.path]
-    return _extended(plan, here)
+    return _naming_identity(home, _extended(plan, here), here, "")
 
 
 def _with_insights(plan: Plan, items: list[Item]) -> Plan:
@@ -141,6 +149,22 @@ def _with_insights(plan: Plan, items: list[Item]) -> Plan:
         plan.graves,
     )  # fmt: skip
     return _extended(grown, items)
+
+
+def _with_gone(plan: Plan, home: Home, outbox: Outbox) -> Plan:
+    """Add the files of these events that are gone: moved or rejected, their names stay behind."""
+    rows = outbox.connection().execute(
+        "SELECT DISTINCT scope, path FROM event_path"
+        " WHERE event_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(plan.events)),),
+    )
+    written = [(Scope(scope), path) for scope, path in rows]
+    gone = [place for place in written if not (vault_root(home, place[0]) / place[1]).exists()]
+    return dataclasses.replace(
+        plan,
+        notes=tuple(dict.fromkeys([*plan.notes, *gone])),
+        phrases=_phrases([*plan.phrases, *(_stem(path) for _, path in gone)]),
+    )
 
 
 def _extended(plan: Plan, items: list[Item]) -> Plan:
@@ -198,6 +222,31 @@ def _drawn_from(home: Home, notes: list[Note], markers: set[str]) -> list[Item]:
         for item in items_of(home, scope)
         if item.utterance in markers or (scope, item.source_path) in paths
     ]
+
+
+def _moved_out(home: Home, words: str) -> list[Item]:
+    """Return the insights that nothing leads back from any more, and that quote these words.
+
+    A review that moves an insight to another scope leaves its source behind, not its evidence.
+    """
+    return [
+        item
+        for scope in Scope
+        for item in items_of(home, scope)
+        if item.utterance is None and item.source_path is None and _quotes(words, item.evidence)
+    ]
+
+
+def _quotes(words: str, evidence: str) -> bool:
+    quote = fold(evidence)
+    return len(quote) >= _WORTH_LOOKING_FOR and quote in words
+
+
+def _naming_identity(home: Home, plan: Plan, items: list[Item], words: str) -> Plan:
+    """Add the lines of the identity that say what one of `items` says, or quote `words`."""
+    contents = {fold(words_for_identity(item)) for item in items}
+    lines = [line for line in learned_lines(home) if fold(line) in contents or _quotes(words, line)]
+    return dataclasses.replace(plan, identity=tuple(lines))
 
 
 def _places(notes: Iterable[Note]) -> tuple[tuple[Scope, str], ...]:

@@ -104,7 +104,8 @@ def _write(home: Home, plan: Plan) -> Path:
     _folder(home).mkdir(mode=0o700, parents=True, exist_ok=True)
     path = _folder(home) / f"{secrets.token_hex(6)}.json"
     # what was said is no part of it
-    data: dict[str, Any] = dataclasses.asdict(dataclasses.replace(plan, graves=(), left=()))
+    named = dataclasses.replace(plan, graves=(), left=(), identity=())
+    data: dict[str, Any] = dataclasses.asdict(named)
     append(path, [data])
     return path
 

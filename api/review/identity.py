@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from api.review.changing import Decision
 from api.review.model import Desk, Item
 from context_engine.errors import NoteConflictError
+from context_engine.home import Home
 from context_engine.scopes import Scope
-from vault.escape import escape, one_line
+from vault.escape import escape, one_line, unescape
 from vault.identity import create_identity, project_identity
 from vault.layout import IDENTITY
 from vault.locks import note_lock
 from vault.paths import vault_root
-from vault.store import read, write
+from vault.store import read, read_or_none, write
 
 _HEADING = "## Learned over time"
 _LIMIT = 500
+_ITEM = re.compile(r"^- (.*?)(?: \{[^{}]*\})?$", re.MULTILINE)
 
 
 def append_item(decision: Decision, item: Item, visibility: Scope) -> None:
@@ -42,11 +46,24 @@ def follow_identity(desk: Desk) -> None:
             desk.notify(projection.scope, projection.path)
 
 
-def _line(item: Item, visibility: Scope) -> str:
+def learned_lines(home: Home) -> tuple[str, ...]:
+    """Return what was appended so far, without marks and tags; nothing while there is no file."""
+    seen = read_or_none(vault_root(home, Scope.PERSONAL), IDENTITY)
+    text = seen.data.decode("utf-8", "replace") if seen else ""
+    _, _, learned = text.partition(f"\n{_HEADING}\n")
+    own = learned.partition("\n#")[0]
+    return tuple(unescape(match[1]) for match in _ITEM.finditer(own))
+
+
+def words_for_identity(item: Item) -> str:
+    """Return what an insight says as one line of the identity, not escaped."""
     # braces are tags of visibility there, and angle brackets begin comments
     words = one_line(item.content, _LIMIT).replace("{", "(").replace("}", ")")
-    plain = words.replace("<!--", "").replace("-->", "")
-    return f"- {escape(plain)} {{{visibility.value}}}"
+    return words.replace("<!--", "").replace("-->", "")
+
+
+def _line(item: Item, visibility: Scope) -> str:
+    return f"- {escape(words_for_identity(item))} {{{visibility.value}}}"
 
 
 def _with_line(text: str, line: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from api.forgetting import Plan, carry_out, finish_interrupted, history_advice, plan_note
-from api.review import Choice, Desk, accept
+from api.review import Choice, Desk, accept, add_to_identity, set_place
 from api.review.journal import read_records
 from connectors.base import ReadOptions
 from connectors.registry import load
@@ -183,6 +183,42 @@ def test_a_quote_that_another_insight_carries_goes_and_the_insight_stays(
     assert not any(SECRET.encode() in note for note in journalled(home))
     assert holding(home) == []
     assert read_note(home, Scope.WORK, elsewhere.path).confidence is Confidence.VALIDATED
+
+
+def drawn_id(home: Home) -> str:
+    (note,) = home.vaults.rglob("knowledge/**/*.md")
+    return note.stem.rpartition("-")[2]
+
+
+@pytest.mark.parametrize("target", [Scope.WORK, Scope.PUBLIC])
+def test_an_insight_that_a_review_moved_elsewhere_is_named_and_goes(
+    settings: Settings, filled: Outbox, target: Scope
+) -> None:
+    home = settings.paths
+    source = source_note(home)
+    scope = target if source[0] is not target else Scope.PERSONAL
+    desk = Desk(home)
+    (done,) = set_place(desk, [Choice(drawn_id(home))], scope=scope, widen=True).done
+    other = save_insight(home, insight(scope=scope, event_id=None, utterance=None))
+    kept = plan_note(home, filled, *source, insights=False)
+    assert [f"{where}/{path}" for where, path in kept.left] == [done.place]
+    forget(settings, filled)
+    filled.close()
+    assert holding(home) == []
+    assert read_note(home, scope, other.path).title
+
+
+def test_a_line_that_a_review_put_into_the_identity_is_named(
+    settings: Settings, filled: Outbox
+) -> None:
+    home = settings.paths
+    add_to_identity(Desk(home), Choice(drawn_id(home)), Scope.WORK)
+    scope, path = source_note(home)
+    filled.close()
+    done = run(home, "forget", f"{scope}/{path}", "--insights", "--yes")
+    assert done.returncode == 0
+    assert "context-engine identity edit" in done.stdout
+    assert SECRET in done.stdout.partition("identity edit")[2]
 
 
 def test_words_that_were_merged_into_another_insight_leave_the_list_of_recent_ones(
