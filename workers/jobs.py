@@ -24,11 +24,13 @@ from context_engine.errors import (
 from context_engine.home import Home
 from context_engine.logs import get_logger
 from context_engine.metrics import count, observe
+from context_engine.scopes import Scope
+from vault.paths import vault_root
 from workers.outbox import Outbox
 from workers.outbox_model import Job, Outcome
 
 DISK = "disk"
-"""Dependency name of a disk that is full or read-only."""
+"""Dependency name of a disk that is full, read-only, or not ours to write on."""
 
 log = get_logger(__name__)
 
@@ -115,11 +117,17 @@ def _disk_trouble(error: Exception) -> bool:
         errno.ENOSPC,
         errno.EDQUOT,
         errno.EROFS,
+        # a vault whose rights somebody changed for a moment
+        errno.EACCES,
+        errno.EPERM,
     )
 
 
 def disk_is_writable(home: Home) -> bool:
-    """Return whether a file of a megabyte can be written durably where the vault lies."""
+    """Return whether a file of a megabyte can be written durably, and the vaults' folders be."""
+    roots = [root for scope in Scope if (root := vault_root(home, scope)).exists()]
+    if not all(os.access(root, os.W_OK | os.X_OK) for root in roots):
+        return False
     probe = home.state / "disk.probe"
     try:
         with probe.open("wb") as file:

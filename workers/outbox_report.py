@@ -43,6 +43,15 @@ def quarantined(outbox: Outbox, limit: int = 100) -> list[Quarantined]:
     return [Quarantined(*row) for row in rows]
 
 
+def waiting_for(outbox: Outbox, dependency: str) -> tuple[int, str]:
+    """Return how many jobs wait for `dependency`, and the reason one of them gave."""
+    row = outbox.connection().execute(
+        "SELECT count(*), coalesce(max(error),'') FROM job WHERE state='waiting' AND error_class=?",
+        (dependency,),
+    ).fetchone()  # fmt: skip
+    return (row[0], row[1]) if row else (0, "")
+
+
 def outcomes(outbox: Outbox) -> dict[str, int]:
     """Return all counters, by name."""
     return dict(outbox.connection().execute("SELECT name, count FROM outcome ORDER BY name"))

@@ -10,6 +10,7 @@ from context_engine.insights import Kind
 from workers import outbox_report
 from workers.broker import EXTRACT
 from workers.collector import CollectReport, refusals
+from workers.jobs import DISK
 from workers.outbox import Outbox
 
 
@@ -38,9 +39,12 @@ def run_summary(outbox: Outbox, report: CollectReport) -> dict[str, Any]:
     insights: Counter[str] = Counter({kind.value: 0 for kind in Kind})
     outcomes: Counter[str] = Counter()
     quarantined = []
-    waiting = 0
+    waiting: Counter[str] = Counter()
+    disk = None
     for queue, state, result, error_class, error in outbox_report.run_jobs(outbox, report.run_id):
-        waiting += state == "waiting"
+        if state == "waiting":
+            waiting[error_class] += 1
+            disk = error if error_class == DISK else disk
         if state == "quarantined":
             quarantined.append({"queue": queue, "class": error_class, "reason": error})
         if queue == EXTRACT:
@@ -64,5 +68,7 @@ def run_summary(outbox: Outbox, report: CollectReport) -> dict[str, Any]:
         "redacted": dict(report.redacted),
         "quarantined": len(quarantined),
         "quarantine": quarantined,
-        "waiting_for_llm": waiting,
+        "waiting_for_llm": waiting.total() - waiting[DISK],
+        "waiting_for_disk": waiting[DISK],
+        "disk": disk,
     }

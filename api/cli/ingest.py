@@ -28,6 +28,7 @@ from context_engine.settings import Settings, load_settings
 from index.search import Searcher
 from workers.collector import CollectReport, collect, read_options
 from workers.handover import try_spool
+from workers.jobs import DISK, disk_is_writable
 from workers.outbox import Outbox
 from workers.parts import engine
 from workers.preview import Preview, preview, preview_summary
@@ -179,6 +180,8 @@ def ingest(
         if handed_over and wait:
             _await(settings, lambda: run_progress(outbox, report.run_id), meter)
         elif not handed_over:
+            if disk_is_writable(settings.paths):
+                outbox.resume(DISK)
             # nobody else would finish what an interrupted run has left
             _await(settings, lambda: all_progress(outbox), meter)
     summary = run_summary(outbox, report)

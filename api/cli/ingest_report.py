@@ -33,6 +33,8 @@ def print_summary(summary: dict[str, Any], settings: Settings) -> None:
     _print_refused(summary)
     for item in summary["quarantine"]:
         click.echo(f"given up  {item['queue']} ({item['class']}): {item['reason']}")
+    if summary["quarantine"]:
+        click.echo("          mend the cause, then: context-engine retry --all")
     _hint(summary)
 
 
@@ -83,6 +85,11 @@ def _most(counted: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def _hint(summary: dict[str, Any]) -> None:
+    if summary["waiting_for_disk"]:
+        say(
+            f"{plural(summary['waiting_for_disk'], 'job')} waiting for a place that can be written "
+            f"({summary['disk']}); the next ingest, or `context-engine up`, goes on with them"
+        )
     if summary["waiting_for_llm"]:
         say(
             f"{plural(summary['waiting_for_llm'], 'conversation')} waiting for the local model; "

@@ -17,6 +17,7 @@ COMMANDS = {
     "query": ("api.cli.query", "Search the memory."),
     "save": ("api.cli.save", "Save one insight, held against what is known."),
     "status": ("api.cli.status", "Say what waits, what is done and what is ill."),
+    "retry": ("api.cli.retry", "Try again what was given up."),
     "reindex": ("api.cli.reindex", "Bring the index up to date with the vault."),
     "call": ("api.cli.call", "Call one operation as an assistant would."),
     "mcp": ("api.cli.mcp", "Serve one assistant over MCP on stdin and stdout."),

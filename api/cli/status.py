@@ -25,6 +25,7 @@ from workers.broker import make_client, namespace, queue_depths
 from workers.extraction.client import OllamaModel
 from workers.handover import given_up, waiting_transcripts
 from workers.indexes import rebuild_waits_for
+from workers.jobs import DISK
 from workers.outbox import Outbox
 from workers.supervisor import is_running, parts_alive
 
@@ -72,9 +73,11 @@ def _outbox(outbox: Outbox) -> dict[str, Any]:
             by_state[state] = by_state.get(state, 0) + count
     last = outbox.meta("last_done")
     age = outbox_report.oldest_pending(outbox)
+    on_disk, reason = outbox_report.waiting_for(outbox, DISK)
     return {
         "pending": sum(by_state.get(state, 0) for state in ("pending", "queued", "running")),
-        "waiting": by_state.get("waiting", 0),
+        "waiting": by_state.get("waiting", 0) - on_disk,
+        "waiting_for_disk": {"jobs": on_disk, "reason": reason or None},
         "done": by_state.get("done", 0),
         "quarantined": by_state.get("quarantined", 0),
         "oldest_pending_seconds": None if age is None else round(age, 1),
@@ -138,7 +141,12 @@ def _llm(settings: Settings) -> dict[str, Any]:
 def _problems(report: dict[str, Any]) -> list[str]:
     problems = []
     if report["outbox"]["quarantined"]:
-        problems.append(f"{plural(report['outbox']['quarantined'], 'job')} in quarantine")
+        given = plural(report["outbox"]["quarantined"], "job")
+        problems.append(f"{given} in quarantine: mend the cause, then context-engine retry --all")
+    disk = report["outbox"]["waiting_for_disk"]
+    if disk["jobs"]:
+        given = plural(disk["jobs"], "job")
+        problems.append(f"{given} waiting for a place that can be written: {disk['reason']}")
     for index in report["index"].values():
         problems += [index[ill] for ill in ("damaged", "lacks") if index.get(ill)]
     problems += [

@@ -103,7 +103,7 @@ def quarantine(settings: Settings) -> Check:
     if not classes:
         return good("quarantine", "empty")
     said = ", ".join(f"{count} {name}" for name, count in classes.items())
-    return bad("quarantine", f"given up: {said}", "context-engine status")
+    return bad("quarantine", f"given up: {said}", "context-engine retry --all")
 
 
 def routines(settings: Settings) -> Check:
