@@ -269,7 +269,8 @@ def summary_(as_json: bool) -> None:
         oldest = isoformat(found.oldest) if found.oldest else None
         print_json({**dataclasses.asdict(found), "oldest": oldest})
         return
-    click.echo(f"{plural(found.waiting, 'insight')} waiting, {found.new_this_week} new this week")
+    said = f"{found.said_this_week:,} of them said in the last seven days"
+    click.echo(f"{plural(found.waiting, 'insight')} waiting, {said}")
     for name, count in sorted(found.by_kind.items()):
         click.echo(f"  {name:<9} {count}")
     if found.claims_validated:

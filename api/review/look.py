@@ -90,7 +90,7 @@ def summary(home: Home, now: datetime, scopes: Sequence[Scope] = tuple(Scope)) -
         waiting=len(waiting),
         by_scope=dict(Counter(item.scope.value for item in waiting)),
         by_kind=dict(Counter(item.kind.value for item in waiting)),
-        new_this_week=sum(date >= now - _WEEK for date in dates),
+        said_this_week=sum(date >= now - _WEEK for date in dates),
         oldest=min(dates, default=None),
         claims_validated=sum(item.claims_validated for item in waiting),
         for_identity=sum(item.for_identity for item in waiting),

@@ -167,7 +167,8 @@ class Summary:
     waiting: int
     by_scope: dict[str, int]
     by_kind: dict[str, int]
-    new_this_week: int
+    said_this_week: int
+    """Of those, said in the seven days before; a note does not tell when it was saved."""
     oldest: datetime | None
     claims_validated: int
     """Notes that say `validated` without a seal; `reseal` goes through them."""

@@ -166,7 +166,7 @@ def _review_summary(settings: Settings, routine: RoutineSettings) -> Counts:
     found = summary(settings.paths, SystemClock().now(), _scopes(routine))
     return {
         "waiting": found.waiting,
-        "new_this_week": found.new_this_week,
+        "said_this_week": found.said_this_week,
         "claims_validated": found.claims_validated,
         "for_identity": found.for_identity,
     }
