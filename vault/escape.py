@@ -40,7 +40,12 @@ def canonical(text: str) -> str:
     r"""Return `text` as the vault holds it: NFC, `\n`, no control characters, no blank edges."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROL.sub("", _SURROGATE.sub("\ufffd", text))
-    return _EDGES.sub("", unicodedata.normalize("NFC", cap_marks(text))).rstrip()
+    return trim(unicodedata.normalize("NFC", cap_marks(text)))
+
+
+def trim(text: str) -> str:
+    """Return `text` without blank edges; the first line keeps its indent, which may mean code."""
+    return _EDGES.sub("", text).rstrip()
 
 
 def one_line(text: str, limit: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from context_engine.errors import UnsafePathError
 from context_engine.insights import Insight
 from context_engine.redaction import redact
-from vault.escape import canonical, escape, one_line, unescape
+from vault.escape import canonical, escape, one_line, trim, unescape
 from vault.paths import split_relative
 
 TITLE_LIMIT = 200
@@ -81,7 +81,7 @@ def render_statement(statement: Statement, folder: str) -> str:
 
 def parse_statement(text: str, folder: str) -> Statement:
     """Return the statement that `render_statement` wrote, as far as a person left it so."""
-    paragraphs = text.strip().split("\n\n")
+    paragraphs = trim(text).split("\n\n")
     last = _last_lines(paragraphs[-1])
     tags, source = last or ((), None)
     if last:
@@ -90,7 +90,7 @@ def parse_statement(text: str, folder: str) -> Statement:
     while paragraphs and _is_quote(paragraphs[-1]) and not quoted:
         quoted = [line.removeprefix(">").removeprefix(" ") for line in paragraphs.pop().split("\n")]
     return Statement(
-        content=unescape("\n\n".join(paragraphs).strip()),
+        content=unescape(trim("\n\n".join(paragraphs))),
         evidence=unescape("\n".join(quoted)),
         tags=tags,
         source_title=source["title"] if source else None,

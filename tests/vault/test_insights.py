@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from context_engine.errors import UnsafePathError
@@ -364,6 +364,7 @@ WORDS = st.lists(
 
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(WORDS.filter(bool), WORDS.filter(bool))
+@example("  0", ">")
 def test_a_statement_reads_back_as_it_was(content: str, evidence: str) -> None:
     lines = [line.rstrip() for line in evidence.split("\n")]
     statement = Statement(content, "\n".join(lines), ("x", "他者情報"), "題", "sources/a/b.md")
